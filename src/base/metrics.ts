@@ -1,4 +1,12 @@
-import { AggregatorRegistry, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "prom-client";
 
 /** Families of a registry with their values, which another thread can read. */
 export type MetricFamilies = readonly MetricObjectWithValues<MetricValue<string>>[];
@@ -12,6 +20,16 @@ export class MetricRegistry {
   withProcessMetrics(): this {
     collectDefaultMetrics({ register: this.registry });
     return this;
+  }
+
+  /** A family that counts. */
+  counter<Label extends string = string>(name: string, help: string, ...labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** A family of seconds that requests take. */
+  seconds<Label extends string = string>(name: string, help: string, ...labelNames: Label[]): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets: [...REQUEST_SECONDS_BUCKETS], registers: [this.registry] });
   }
 
   /** Sets where families of other threads come from, one entry a thread; asked for at each scrape. */
@@ -37,4 +55,4 @@ export class MetricRegistry {
 const COUNTED: readonly unknown[] = ["counter", "histogram"];
 
 /** Bucket bounds in seconds of the request histograms (http.md 1.4). */
-export const REQUEST_SECONDS_BUCKETS: readonly number[] = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300];
+const REQUEST_SECONDS_BUCKETS: readonly number[] = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300];

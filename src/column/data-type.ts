@@ -69,6 +69,20 @@ export const TIMESTAMP_MILLISECOND: DataType = { kind: "timestamp", unit: "milli
 export const TIMESTAMP_MICROSECOND: DataType = { kind: "timestamp", unit: "microsecond" };
 export const TIMESTAMP_NANOSECOND: DataType = { kind: "timestamp", unit: "nanosecond" };
 
+/** Types of numbers by their names. */
+export const NUMBER_TYPES: Readonly<Record<string, DataType>> = {
+  int8: INT8,
+  int16: INT16,
+  int32: INT32,
+  int64: INT64,
+  uint8: UINT8,
+  uint16: UINT16,
+  uint32: UINT32,
+  uint64: UINT64,
+  float32: FLOAT32,
+  float64: FLOAT64,
+};
+
 const UNIT_NAME: Readonly<Record<TimeUnit, string>> = {
   second: "Second",
   millisecond: "Millisecond",

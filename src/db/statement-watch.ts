@@ -4,9 +4,9 @@
  * The line holds what it takes to ask why: the text (its beginning, without secrets), who sent it, how long it worked and how long it
  * waited for its reader, the rows it gave, the most memory it held and the bytes it put on disk. `EXPLAIN ANALYZE` says the rest.
  */
-import { Counter, Gauge, Histogram } from "prom-client";
+import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { Logger } from "../base/log.ts";
-import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../base/metrics.ts";
+import type { MetricRegistry } from "../base/metrics.ts";
 import { type StatusCode, statusNameOf } from "../base/status-code.ts";
 import type { RunningStatements } from "./running-statements.ts";
 
@@ -58,28 +58,20 @@ export class StatementWatch {
   constructor(metrics: MetricRegistry, logger: Logger, slow: SlowStatements) {
     this.slow = slow;
     this.logger = logger;
-    const registers = [metrics.registry];
-    this.statements = new Counter({
-      name: "varve_statements_total",
-      help: "statements that ended, by what they were and how they ended; texts that do not parse are of kind unparsed",
-      labelNames: ["kind", "code"],
-      registers,
-    });
-    this.seconds = new Histogram({
-      name: "varve_statement_seconds",
-      help: "seconds that statements worked, without the wait for readers of their rows",
-      labelNames: ["kind"],
-      buckets: [...REQUEST_SECONDS_BUCKETS],
-      registers,
-    });
-    this.rows = new Counter({ name: "varve_statement_rows_total", help: "rows that statements gave or changed", registers });
-    this.slowOnes = new Counter({ name: "varve_slow_statements_total", help: "statements over slow_query.threshold", registers });
-    this.kills = new Counter({
-      name: "greptime_process_kill_count",
-      help: "statements ended by KILL",
-      labelNames: ["catalog"],
-      registers,
-    });
+    this.statements = metrics.counter(
+      "varve_statements_total",
+      "statements that ended, by what they were and how they ended; texts that do not parse are of kind unparsed",
+      "kind",
+      "code",
+    );
+    this.seconds = metrics.seconds(
+      "varve_statement_seconds",
+      "seconds that statements worked, without the wait for readers of their rows",
+      "kind",
+    );
+    this.rows = metrics.counter("varve_statement_rows_total", "rows that statements gave or changed");
+    this.slowOnes = metrics.counter("varve_slow_statements_total", "statements over slow_query.threshold");
+    this.kills = metrics.counter("greptime_process_kill_count", "statements ended by KILL", "catalog");
   }
 
   /** Shows how many statements run. Call once. */

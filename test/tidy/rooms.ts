@@ -37,6 +37,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     ],
   },
   "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
+  "src/query/sql/grammar": { ranks: [["base"], ["expression"], ["query"], ["statement"]], contracts: [] },
   "src/query/function": {
     ranks: [["value"], ["time"], ["signature"], ["number"], ["text", "geo", "json", "nested", "sketch"], ["aggregate"], ["family"]],
     contracts: [],

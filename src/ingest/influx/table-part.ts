@@ -4,6 +4,7 @@
  * Windows are fixed ranges of 4,503,598 s (52 days) counted from 1970, so a time always belongs to the same part of a request and
  * later rows of one series and time stay behind earlier ones. Ordinary requests have one part a table.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import type { FieldWrite, TableWrite } from "../../table/write-batch.ts";
@@ -54,12 +55,8 @@ export class TablePart {
     }
     if (capacity > this.keys.length) {
       if (!this.budget.take((capacity - this.keys.length) * 12)) return false;
-      const keys = new Uint32Array(capacity);
-      keys.set(this.keys);
-      this.keys = keys;
-      const offsets = new Float64Array(capacity);
-      offsets.set(this.offsets);
-      this.offsets = offsets;
+      this.keys = resized(this.keys, capacity);
+      this.offsets = resized(this.offsets, capacity);
     }
     this.capacity = capacity;
     return true;

@@ -1,6 +1,7 @@
 /**
  * What both forms of a push decode into: rows, and the reasons of entries that are left out.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { ESCAPED_BYTES_MAX, escapeJson } from "../../format/json/text.ts";
 import { COMPARED_PAIRS_MAX, METADATA_BYTES_MAX, UNFOLDED_BYTES_SLACK } from "./limits.ts";
@@ -24,9 +25,7 @@ export class Pairs {
   add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
     const at = this.count++ * 4;
     if (at === this.places.length) {
-      const grown = new Uint32Array(at * 2);
-      grown.set(this.places);
-      this.places = grown;
+      this.places = resized(this.places, at * 2);
     }
     this.places[at] = nameStart;
     this.places[at + 1] = nameEnd;

@@ -1,6 +1,7 @@
 /**
  * Points of one metric while a request is decoded; its arrays live on between requests.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import { FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { ROWS_AT_FIRST } from "./limits.ts";
@@ -66,15 +67,9 @@ export class MetricRows {
   grow(): number {
     const before = this.capacity;
     this.capacity = Math.max(ROWS_AT_FIRST, before * 2);
-    const keys = new Uint32Array(this.capacity);
-    keys.set(this.keys);
-    this.keys = keys;
-    const offsets = new Float64Array(this.capacity);
-    offsets.set(this.offsets);
-    this.offsets = offsets;
-    const values = new Float64Array(this.capacity);
-    values.set(this.values);
-    this.values = values;
+    this.keys = resized(this.keys, this.capacity);
+    this.offsets = resized(this.offsets, this.capacity);
+    this.values = resized(this.values, this.capacity);
     return (this.capacity - before) * ROW_BYTES;
   }
 

@@ -1,6 +1,7 @@
 /**
  * `AnyValue`, `KeyValue` and lists of them where they stand in a message (opentelemetry/proto/common/v1): no object a value.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import { field, type ProtoReader, Wire } from "../../format/proto/reader.ts";
 import { textOf } from "./text.ts";
 
@@ -100,9 +101,7 @@ export class Attributes {
     const end = reader.lengthEnd(outerEnd);
     const at = this.count * SLOTS;
     if (at === this.slots.length) {
-      const slots = new Uint32Array(at * 2);
-      slots.set(this.slots);
-      this.slots = slots;
+      this.slots = resized(this.slots, at * 2);
     }
     const { slots } = this;
     slots[at] = reader.at;

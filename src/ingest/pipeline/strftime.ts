@@ -6,6 +6,7 @@
  * read. `%.3f` wants the dot and exactly three digits, `%.f` a dot and any digits or nothing.
  * Source: https://docs.rs/chrono/latest/chrono/format/strftime/index.html
  */
+import { TIME_SHORTHANDS } from "../../value/time-shorthands.ts";
 import { PipelineTime } from "../common/value.ts";
 import type { TimeZone } from "./time-zone.ts";
 import { TimeFields } from "./strftime-fields.ts";
@@ -46,18 +47,7 @@ const NUMBERS: Readonly<Record<string, readonly [digits: number, set: (fields: T
 };
 
 /** Items that stand for several. */
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  D: "%m/%d/%y",
-  x: "%m/%d/%y",
-  F: "%Y-%m-%d",
-  v: "%e-%b-%Y",
-  R: "%H:%M",
-  T: "%H:%M:%S",
-  X: "%H:%M:%S",
-  r: "%I:%M:%S %p",
-  c: "%a %b %e %H:%M:%S %Y",
-  h: "%b",
-};
+const SHORTHANDS: Readonly<Record<string, string>> = { ...TIME_SHORTHANDS, h: "%b" };
 
 /** Compiles a format. Undefined when it has an item that chrono does not know. */
 export function compileTimeFormat(format: string): TimeFormat | undefined {

@@ -1,6 +1,5 @@
 /** `transform`: the columns that a pipeline declares, and how a row fills them (contract ingest.md 8.8). */
-import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, JSON_TYPE, STRING } from "../../column/data-type.ts";
-import { UINT8, UINT16, UINT32, UINT64 } from "../../column/data-type.ts";
+import { BOOLEAN, type DataType, JSON_TYPE, NUMBER_TYPES, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import { coercionTo, REFUSED, refusal, zeroOf } from "./coerce.ts";
@@ -19,16 +18,7 @@ export interface DeclaredColumn extends ColumnDefinition {
 }
 
 const TYPES: Readonly<Record<string, DataType>> = {
-  int8: INT8,
-  int16: INT16,
-  int32: INT32,
-  int64: INT64,
-  uint8: UINT8,
-  uint16: UINT16,
-  uint32: UINT32,
-  uint64: UINT64,
-  float32: FLOAT32,
-  float64: FLOAT64,
+  ...NUMBER_TYPES,
   boolean: BOOLEAN,
   string: STRING,
   json: JSON_TYPE,

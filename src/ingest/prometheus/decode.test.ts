@@ -9,20 +9,14 @@ import {
   textField,
   varint,
 } from "../../../test/support/prometheus/messages.ts";
+import { REMOTE_WRITE } from "../../../test/support/prometheus/options.ts";
 import { DbError } from "../../base/error.ts";
 import { SERIES_DICTIONARY_BYTES_MAX } from "../../table/series-dictionary.ts";
 import type { RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
 import { RemoteWriteV1Decoder } from "./write-v1.ts";
 import { RemoteWriteV2Decoder } from "./write-v2.ts";
 
-const OPTIONS: RemoteWriteOptions = {
-  validation: "strict",
-  metricEngine: true,
-  physicalTable: "physical",
-  timeColumn: "greptime_timestamp",
-  valueColumn: "greptime_value",
-  acceptsTable: (name) => /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/.test(name),
-};
+const OPTIONS: RemoteWriteOptions = { ...REMOTE_WRITE, acceptsTable: (name) => /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/.test(name) };
 const SEED = { seed: 20_261_121, numRuns: 200 };
 
 /** A row as text: place, metric, labels, time, bits of the value. */

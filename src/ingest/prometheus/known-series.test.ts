@@ -4,17 +4,9 @@ import fc from "fast-check";
 import { compress } from "snappyjs";
 import { mutated } from "../../../test/support/mutations.ts";
 import { bytesField, messageV1, type SentSeries, textField, varint } from "../../../test/support/prometheus/messages.ts";
-import type { RemoteWriteOptions } from "./types.ts";
+import { REMOTE_WRITE } from "../../../test/support/prometheus/options.ts";
 import { RemoteWriteV1Decoder } from "./write-v1.ts";
 
-const OPTIONS: RemoteWriteOptions = {
-  validation: "strict",
-  metricEngine: true,
-  physicalTable: "physical",
-  timeColumn: "greptime_timestamp",
-  valueColumn: "greptime_value",
-  acceptsTable: () => true,
-};
 const NOW = 1_700_000_000_000;
 
 /** All that a request becomes: keys, times, bits of values, by target. */
@@ -40,8 +32,8 @@ class Pair {
   readonly without: RemoteWriteV1Decoder;
 
   constructor(dictionaryBytesMax?: number) {
-    this.with = new RemoteWriteV1Decoder(OPTIONS, dictionaryBytesMax, 0);
-    this.without = new RemoteWriteV1Decoder(OPTIONS, dictionaryBytesMax, Number.POSITIVE_INFINITY);
+    this.with = new RemoteWriteV1Decoder(REMOTE_WRITE, dictionaryBytesMax, 0);
+    this.without = new RemoteWriteV1Decoder(REMOTE_WRITE, dictionaryBytesMax, Number.POSITIVE_INFINITY);
   }
 
   check(message: Uint8Array, isUnfolded = false): void {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bytesField, sampleMessage, textField } from "../../../test/support/prometheus/messages.ts";
+import { REMOTE_WRITE } from "../../../test/support/prometheus/options.ts";
 import { canCompileProtos, type Codec, codecOf } from "../../../test/support/proto-schema.ts";
 import { DbError } from "../../base/error.ts";
 import { nestedJson } from "../../value/nested-json.ts";
@@ -9,11 +10,7 @@ import type { RemoteWriteOptions } from "./types.ts";
 import { RemoteWriteV2Decoder } from "./write-v2.ts";
 
 const OPTIONS: RemoteWriteOptions = {
-  validation: "strict",
-  metricEngine: true,
-  physicalTable: "physical",
-  timeColumn: "greptime_timestamp",
-  valueColumn: "greptime_value",
+  ...REMOTE_WRITE,
   histogramColumn: "greptime_native_histogram",
   acceptsTable: (name) => /^[a-z]+$/.test(name),
 };

@@ -1,5 +1,6 @@
 /** The decoders written by hand beside @bufbuild/protobuf, over messages as clients send them and over broken ones. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { REMOTE_WRITE } from "../../../test/support/prometheus/options.ts";
 import fc from "fast-check";
 import { mutated } from "../../../test/support/mutations.ts";
 import { canCompileProtos, type Codec, codecOf } from "../../../test/support/proto-schema.ts";
@@ -11,14 +12,7 @@ import { type EncodedSeries, frameOf, type Label, SeriesWriter } from "./read/re
 import type { RemoteWriteOptions, RemoteWriteResult } from "./types.ts";
 
 const SEED = { seed: 20_261_121, numRuns: 700 };
-const OPTIONS: RemoteWriteOptions = {
-  validation: "strict",
-  metricEngine: true,
-  physicalTable: "physical",
-  timeColumn: "greptime_timestamp",
-  valueColumn: "greptime_value",
-  acceptsTable: (name) => /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/.test(name),
-};
+const OPTIONS: RemoteWriteOptions = { ...REMOTE_WRITE, acceptsTable: (name) => /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/.test(name) };
 
 interface Sample {
   readonly value: number;

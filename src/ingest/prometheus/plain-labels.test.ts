@@ -1,17 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { bytesField, textField } from "../../../test/support/prometheus/messages.ts";
+import { REMOTE_WRITE } from "../../../test/support/prometheus/options.ts";
 import { LABEL_NODES_MAX } from "./limits.ts";
 import { locateLabels, PlainLabels } from "./plain-labels.ts";
 import type { RemoteWriteOptions } from "./types.ts";
 
-const OPTIONS: RemoteWriteOptions = {
-  validation: "strict",
-  metricEngine: true,
-  physicalTable: "physical",
-  timeColumn: "greptime_timestamp",
-  valueColumn: "greptime_value",
-  acceptsTable: (name) => name !== "no/table",
-};
+const OPTIONS: RemoteWriteOptions = { ...REMOTE_WRITE, acceptsTable: (name) => name !== "no/table" };
 
 type Labels = readonly (readonly [string, string])[];
 

@@ -9,12 +9,13 @@ import type { DecimalType } from "../../column/decimal.ts";
 import { arithmetic } from "../function/number/arithmetic.ts";
 import { castResult } from "../../value/cast.ts";
 import { CastFailure } from "../../value/cast-failure.ts";
+import { orderHolds } from "../../value/order-holds.ts";
 import { compareDecimals, decimalArithmetic } from "../function/value/decimal.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Integer } from "../function/value/integer.ts";
 import { likeTest } from "../function/text/like.ts";
 import { compareValues, type Present, textOf, type Value, valueKey } from "../function/value/value.ts";
-import type { CompareOperator, TypedExpression } from "./expression.ts";
+import type { TypedExpression } from "./expression.ts";
 import { spendOnCall, spendOnCast, spendOnComparison, spendOnLike } from "./call-weights.ts";
 
 /** Gives the value of a column of the current row. */
@@ -44,7 +45,7 @@ export function evaluate(expression: TypedExpression, row: RowReader, environmen
       const right = evaluate(expression.right, row, environment);
       if (left === undefined || right === undefined) return undefined;
       spendOnComparison(left, right);
-      return holds(expression.operator, orderOf(left, expression.left.type, right, expression.right.type));
+      return orderHolds(expression.operator, orderOf(left, expression.left.type, right, expression.right.type));
     }
     case "logic":
       return logic(expression, row, environment);
@@ -87,24 +88,6 @@ const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scal
 function onDecimals({ operator, left, right }: Of<"arithmetic">, a: Present, b: Present, result: DecimalType): Present {
   assert(left.type.kind === "decimal" && right.type.kind === "decimal", "the planner makes both sides decimals");
   return decimalArithmetic(operator, a as Integer, left.type, b as Integer, right.type, result);
-}
-
-/** Whether an order is what an operator asks for. */
-function holds(operator: CompareOperator, order: number): boolean {
-  switch (operator) {
-    case "=":
-      return order === 0;
-    case "<>":
-      return order !== 0;
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-  }
 }
 
 type Of<K extends TypedExpression["kind"]> = Extract<TypedExpression, { kind: K }>;

@@ -1,18 +1,5 @@
-import { describe, expect, test } from "bun:test";
-import { checkOverRows } from "../../../test/support/expression-check.ts";
-import { QueryFixture } from "../../../test/support/query-fixture.ts";
-
-const fixture = new QueryFixture();
-
-async function check(expression: string, want: unknown): Promise<void> {
-  const { rows } = await fixture.both(`SELECT ${expression}`);
-  expect([expression, rows[0]?.[0] as unknown]).toEqual([expression, want]);
-}
-
-async function fails(expression: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(`SELECT ${expression}`).then(() => undefined, String);
-  expect([expression, thrown]).toEqual([expression, expect.stringContaining(message)]);
-}
+import { describe, test } from "bun:test";
+import { checkExpression as check, checkOverRows, failsExpression as fails } from "../../../test/support/expression-check.ts";
 
 describe("text beside other types", () => {
   test("stays text where one of both is chosen", async () => {

@@ -15,7 +15,7 @@ import type { IToken, TokenType } from "chevrotain";
 import { assert } from "../../base/assert.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { ConstantLists } from "./constant-lists.ts";
-import { type Marks, newMarks } from "./grammar/finished-rules.ts";
+import { type Marks, newMarks } from "./grammar/base/finished-rules.ts";
 import { checkLength, parsed, type ParsedText, parsedInSteps, preparedIn } from "./parse.ts";
 import { endsSoon, RowLists, rowsToken } from "./row-lists.ts";
 import { type Row, treeRows } from "./syntax/row-trees.ts";

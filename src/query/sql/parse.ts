@@ -9,7 +9,7 @@ import type { IToken } from "chevrotain";
 import { DbError } from "../../base/error.ts";
 import { SQL_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { FinishedRules, type Marks, newMarks, Stop } from "./grammar/finished-rules.ts";
+import { FinishedRules, type Marks, newMarks, Stop } from "./grammar/base/finished-rules.ts";
 import { tokenize } from "./tokens/lexer.ts";
 import { SqlParser } from "./grammar/sql-parser.ts";
 import type { PreparedTree, Statement } from "./syntax/statement-ast.ts";

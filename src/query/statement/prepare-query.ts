@@ -32,9 +32,10 @@ import { planTql } from "../plan/tql.ts";
 import type { ParameterValue, PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, Query, Select, Tql } from "../sql/syntax/ast.ts";
+import { plainSelect } from "../sql/syntax/plain-trees.ts";
 import { treeRows } from "../sql/syntax/row-trees.ts";
 import type { Insert, PreparedTree, Statement, Update } from "../sql/syntax/statement-ast.ts";
-import { targetTable } from "./rows/insert.ts";
+import { targetTable } from "./table/table-to-change.ts";
 import { updatedRows } from "./rows/update.ts";
 
 /** Notes types of places. */
@@ -149,8 +150,7 @@ function typedUpdate(statement: Update, environment: Environment, context: Query
 function rowsOf({ table, where, span }: Extract<Statement, { kind: "delete" }>): Select {
   const items = [{ kind: "star", table: undefined, span }] as const;
   const from = { kind: "table", name: table, alias: undefined, span } as const;
-  const none = { groupBy: [], having: undefined, orderBy: [], limit: undefined, offset: undefined } as const;
-  return { kind: "select", distinct: false, distinctOn: [], items, from, where, ...none, span };
+  return plainSelect({ items, from, where, span });
 }
 
 /** Rows of an INSERT that are looked at between two turns of others. */

@@ -10,7 +10,7 @@
  * A crowd that comes at once is as busy as a client at work, and nobody has marks yet. Answers tell them apart: a writer between two
  * requests had many, a crowd none or one. What clients send would not, since they may send without end.
  */
-import { Counter } from "prom-client";
+import type { Counter } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
 import { descriptorLimit, descriptorsInUse } from "../../base/process/descriptors.ts";
 import { errorText } from "../../base/error.ts";
@@ -68,12 +68,11 @@ export class ConnectionGuard {
     this.parts = parts;
     this.count = parts.count ?? { limit: descriptorLimit(), inUse: descriptorsInUse };
     this.sockets = "sockets" in parts ? parts.sockets : kernelClientSockets();
-    this.dropped = new Counter({
-      name: "varve_connections_dropped_total",
-      help: "connections that were dropped to keep descriptors free for files, by what they were doing",
-      labelNames: ["reason"],
-      registers: [parts.metrics.registry],
-    });
+    this.dropped = parts.metrics.counter(
+      "varve_connections_dropped_total",
+      "connections that were dropped to keep descriptors free for files, by what they were doing",
+      "reason",
+    );
     if (this.sockets === undefined) {
       parts.logger.warn({ limit: this.count.limit }, "connections cannot be dropped on this system when descriptors run short");
     }

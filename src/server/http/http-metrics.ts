@@ -1,8 +1,8 @@
 /**
  * Metric families of the HTTP server (contract http.md 1.4).
  */
-import { Counter, Gauge, Histogram } from "prom-client";
-import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../base/metrics.ts";
+import { type Counter, Gauge, type Histogram } from "prom-client";
+import type { MetricRegistry } from "../../base/metrics.ts";
 import type { Db } from "../../db/db.ts";
 import type { InFlightBytes } from "./body/in-flight.ts";
 import type { BuildInfo } from "./options.ts";
@@ -32,70 +32,59 @@ export class HttpMetrics {
 
   constructor(metrics: MetricRegistry) {
     this.metrics = metrics;
-    const registers = [metrics.registry];
-    const buckets = [...REQUEST_SECONDS_BUCKETS];
-    const labelNames = ["method", "path", "code", "db"] as const;
-    this.requests = new Counter({ name: "greptime_servers_http_requests_total", help: "http requests", labelNames, registers });
-    this.requestSeconds = new Histogram({
-      name: "greptime_servers_http_requests_elapsed",
-      help: "seconds an http request takes",
-      labelNames,
-      buckets,
-      registers,
-    });
-    const elapsed = (name: string, help: string): Histogram<"db"> => new Histogram({ name, help, labelNames: ["db"], buckets, registers });
-    this.sqlSeconds = elapsed("greptime_servers_http_sql_elapsed", "seconds a request to /v1/sql takes");
-    this.influxWriteSeconds = elapsed("greptime_servers_http_influxdb_write_elapsed", "seconds a write of line protocol takes");
-    this.prometheusWriteSeconds = new Histogram({
-      name: "greptime_servers_http_prometheus_write_elapsed",
-      help: "seconds a Prometheus remote write takes",
-      labelNames: ["db", "version"],
-      buckets,
-      registers,
-    });
-    this.prometheusReadSeconds = elapsed("greptime_servers_http_prometheus_read_elapsed", "seconds a Prometheus remote read takes");
-    this.prometheusCodecSeconds = new Histogram({
-      name: "greptime_servers_http_prometheus_codec_elapsed",
-      help: "seconds that unfolding and decoding a Prometheus request takes",
-      labelNames: ["type", "version"],
-      buckets,
-      registers,
-    });
-    this.prometheusSamples = new Counter({
-      name: "greptime_servers_prometheus_remote_write_samples",
-      help: "samples of Prometheus remote writes that were stored",
-      labelNames: ["db", "version"],
-      registers,
-    });
-    this.prometheusHistograms = new Counter({
-      name: "greptime_servers_prometheus_remote_write_histograms",
-      help: "native histograms of Prometheus remote writes that were stored",
-      labelNames: ["db", "version"],
-      registers,
-    });
-    this.authFailures = new Counter({
-      name: "greptime_servers_auth_failure_count",
-      help: "requests and connections without valid credentials",
-      labelNames: ["code"],
-      registers,
-    });
-    this.errors = new Counter({
-      name: "greptime_servers_error",
-      help: "requests that a protocol server failed to answer",
-      labelNames: ["protocol"],
-      registers,
-    });
-    this.browserRefusals = new Counter({
-      name: "varve_http_browser_refusals_total",
-      help: "requests refused because pages of other sites sent them, or because they came under a foreign name",
-      registers,
-    });
-    this.bodiesRejected = new Counter({
-      name: "greptime_servers_request_memory_rejected_total",
-      help: "requests refused because bodies take as much memory as they may",
-      labelNames: ["reason"],
-      registers,
-    });
+    const labels = ["method", "path", "code", "db"] as const;
+    this.requests = metrics.counter("greptime_servers_http_requests_total", "http requests", ...labels);
+    this.requestSeconds = metrics.seconds("greptime_servers_http_requests_elapsed", "seconds an http request takes", ...labels);
+    this.sqlSeconds = metrics.seconds("greptime_servers_http_sql_elapsed", "seconds a request to /v1/sql takes", "db");
+    this.influxWriteSeconds = metrics.seconds(
+      "greptime_servers_http_influxdb_write_elapsed",
+      "seconds a write of line protocol takes",
+      "db",
+    );
+    this.prometheusWriteSeconds = metrics.seconds(
+      "greptime_servers_http_prometheus_write_elapsed",
+      "seconds a Prometheus remote write takes",
+      "db",
+      "version",
+    );
+    this.prometheusReadSeconds = metrics.seconds(
+      "greptime_servers_http_prometheus_read_elapsed",
+      "seconds a Prometheus remote read takes",
+      "db",
+    );
+    this.prometheusCodecSeconds = metrics.seconds(
+      "greptime_servers_http_prometheus_codec_elapsed",
+      "seconds that unfolding and decoding a Prometheus request takes",
+      "type",
+      "version",
+    );
+    this.prometheusSamples = metrics.counter(
+      "greptime_servers_prometheus_remote_write_samples",
+      "samples of Prometheus remote writes that were stored",
+      "db",
+      "version",
+    );
+    this.prometheusHistograms = metrics.counter(
+      "greptime_servers_prometheus_remote_write_histograms",
+      "native histograms of Prometheus remote writes that were stored",
+      "db",
+      "version",
+    );
+    this.authFailures = metrics.counter(
+      "greptime_servers_auth_failure_count",
+      "requests and connections without valid credentials",
+      "code",
+    );
+    this.errors = metrics.counter("greptime_servers_error", "requests that a protocol server failed to answer", "protocol");
+    this.browserRefusals = metrics.counter(
+      "varve_http_browser_refusals_total",
+      "requests refused because pages of other sites sent them, or because they came under a foreign name",
+    );
+    this.bodiesRejected = metrics.counter(
+      "greptime_servers_request_memory_rejected_total",
+      "requests refused because bodies take as much memory as they may",
+      "reason",
+    );
   }
 
   /** Shows what bodies take. */

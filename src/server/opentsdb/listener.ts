@@ -1,7 +1,7 @@
 /**
  * OpenTSDB's telnet protocol over TCP: `put` lines without credentials, off unless `opentsdb.addr` is set (contract README 9).
  */
-import { Counter, Gauge } from "prom-client";
+import { Gauge } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
@@ -156,7 +156,7 @@ function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>):
     registers,
     collect: () => connections.set(sessions.size),
   });
-  const points = new Counter({ name: "greptime_servers_opentsdb_line_points", help: "data points put over TCP", registers });
+  const points = options.metrics.counter("greptime_servers_opentsdb_line_points", "data points put over TCP");
   const decoders = new KeptDecoders(() => new OpenTsdbDecoder(), options.clock);
   memory.register("decoders", decoders);
   const tableOptions = { comment: "Created on insertion", ...OPENTSDB_SEMANTICS };

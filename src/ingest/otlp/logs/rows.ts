@@ -2,6 +2,7 @@
  * Rows of logs as columns while a request is decoded. What a scope and its resource say goes to all of their rows at once, when the next
  * scope begins.
  */
+import { resized } from "../../../base/bytes/longer-array.ts";
 import { JSON_TYPE, STRING, type TimeUnit } from "../../../column/data-type.ts";
 import type { NumberArray, Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
@@ -129,15 +130,9 @@ export class LogRows {
 
   private grow(): void {
     const length = this.keys.length * 2;
-    const keys = new Uint32Array(length);
-    keys.set(this.keys);
-    this.keys = keys;
-    const severities = new Int32Array(length);
-    severities.set(this.severities);
-    this.severities = severities;
-    const flags = new Uint32Array(length);
-    flags.set(this.flags);
-    this.flags = flags;
+    this.keys = resized(this.keys, length);
+    this.severities = resized(this.severities, length);
+    this.flags = resized(this.flags, length);
   }
 }
 

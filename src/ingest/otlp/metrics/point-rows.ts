@@ -1,6 +1,7 @@
 /**
  * Points as columns: one write for all metrics, and one a metric for points without a value.
  */
+import { resized } from "../../../base/bytes/longer-array.ts";
 import { FLOAT64 } from "../../../column/data-type.ts";
 import { RowCollector } from "../../../table/row-collector.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
@@ -106,14 +107,8 @@ export class PointRows {
 
   private grow(): void {
     const length = this.keys.length * 2;
-    const keys = new Uint32Array(length);
-    keys.set(this.keys);
-    this.keys = keys;
-    const offsets = new Float64Array(length);
-    offsets.set(this.offsets);
-    this.offsets = offsets;
-    const values = new Float64Array(length);
-    values.set(this.values);
-    this.values = values;
+    this.keys = resized(this.keys, length);
+    this.offsets = resized(this.offsets, length);
+    this.values = resized(this.values, length);
   }
 }

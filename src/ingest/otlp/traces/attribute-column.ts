@@ -4,7 +4,7 @@
  *
  *   rows  | 0 | 2 | 3 | …      kinds | string | int | …      numbers | – | 200 | …      texts | GET | – | …  (bytes, ends)
  */
-import { longerBytes } from "../../../base/bytes/longer-array.ts";
+import { longerBytes, resized } from "../../../base/bytes/longer-array.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import { textVector } from "../columns/text-vector.ts";
@@ -180,17 +180,9 @@ export class AttributeColumn {
 
   private grow(): void {
     const length = this.rows.length * 2;
-    const rows = new Uint32Array(length);
-    rows.set(this.rows);
-    this.rows = rows;
-    const kinds = new Uint8Array(length);
-    kinds.set(this.cellKinds);
-    this.cellKinds = kinds;
-    const numbers = new Float64Array(length);
-    numbers.set(this.numbers);
-    this.numbers = numbers;
-    const ends = new Uint32Array(length + 1);
-    ends.set(this.ends);
-    this.ends = ends;
+    this.rows = resized(this.rows, length);
+    this.cellKinds = resized(this.cellKinds, length);
+    this.numbers = resized(this.numbers, length);
+    this.ends = resized(this.ends, length + 1);
   }
 }

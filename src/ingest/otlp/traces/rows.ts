@@ -1,6 +1,7 @@
 /**
  * Rows of spans as columns while a request is decoded, but for attributes that are columns of their own.
  */
+import { resized } from "../../../base/bytes/longer-array.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND, UINT64 } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ProtoReader } from "../../../format/proto/reader.ts";
@@ -183,14 +184,8 @@ export class SpanRows {
 
   private grow(): void {
     const length = this.keys.length * 2;
-    const keys = new Uint32Array(length);
-    keys.set(this.keys);
-    this.keys = keys;
-    const operations = new Int32Array(length);
-    operations.set(this.operations);
-    this.operations = operations;
-    const durations = new Float64Array(length);
-    durations.set(this.durations);
-    this.durations = durations;
+    this.keys = resized(this.keys, length);
+    this.operations = resized(this.operations, length);
+    this.durations = resized(this.durations, length);
   }
 }

@@ -1,5 +1,6 @@
 /** Operators of VRL on values. */
 import { kindOf, floatValue, intValue, isObject, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../../common/value.ts";
+import { orderHolds } from "../../../value/order-holds.ts";
 import { plainText } from "../json/json-text.ts";
 import { executeError, kindName } from "./node.ts";
 
@@ -65,19 +66,10 @@ export function isEqual(left: PipelineValue, right: PipelineValue): boolean {
 }
 
 /** `< <= > >=` @throws DbError InvalidArguments */
-export function isOrdered(operator: string, left: PipelineValue, right: PipelineValue): boolean {
+export function isOrdered(operator: "<" | "<=" | ">" | ">=", left: PipelineValue, right: PipelineValue): boolean {
   const order = orderOf(left, right);
   if (order === undefined) throw executeError(`cannot compare ${kindName(left)} ${operator} ${kindName(right)}`);
-  switch (operator) {
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case ">":
-      return order > 0;
-    default:
-      return order >= 0;
-  }
+  return orderHolds(operator, order);
 }
 
 function orderOf(left: PipelineValue, right: PipelineValue): number | undefined {

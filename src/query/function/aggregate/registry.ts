@@ -7,13 +7,12 @@ import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quant
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
-import { REGRESSIONS, regression } from "./regression.ts";
+import { correlation, covariance, REGRESSIONS, regression } from "./regression.ts";
 import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import {
   average,
   averageType,
   countRows,
-  covariance,
   mergedVariance,
   numberToFloat,
   sumFloats,
@@ -124,7 +123,7 @@ const ALL: readonly AggregateFunction[] = [
   ...Object.entries(VARIANCES).map(([name, kind]) => aggregate(name, "number", numberToFloat, variance(kind))),
   ...["covar", "covar_samp"].map((name) => aggregate(name, "number, number", twoFloats, covariance("sample"))),
   aggregate("covar_pop", "number, number", twoFloats, covariance("population")),
-  aggregate("corr", "number, number", twoFloats, covariance("correlation")),
+  aggregate("corr", "number, number", twoFloats, correlation),
   aggregate("bool_and", "boolean", boolean, allOrAny(true)),
   aggregate("bool_or", "boolean", boolean, allOrAny(false)),
   aggregate(

@@ -1,4 +1,4 @@
-/** The line of least squares through pairs (y, x): `regr_*` of standard SQL. Pairs with a NULL are left out. */
+/** Functions of pairs: covariance, correlation, and the line of least squares through pairs (y, x), `regr_*` of standard SQL. */
 import type { Value } from "../value/value.ts";
 import type { Accumulator } from "./accumulator.ts";
 
@@ -34,23 +34,48 @@ export const REGRESSIONS: Readonly<Record<string, (moments: Moments) => Value>> 
   },
 };
 
-/** A regression function's state, by Welford's method. */
-export function regression(finish: (moments: Moments) => Value, counts: boolean): () => Accumulator {
+/**
+ * The state of a function of pairs of numbers, by Welford's method; pairs with a NULL are left out.
+ *
+ * @param x which argument is x: 1 of `regr_*(y, x)`
+ */
+function overPairs(finish: (moments: Moments) => Value, x: 0 | 1): () => Accumulator {
   return () => {
     let [count, meanX, meanY, squaresX, squaresY, products] = [0, 0, 0, 0, 0, 0];
     return {
-      add([b, a]) {
+      add(pair) {
+        const [a, b] = [pair[x], pair[1 - x]];
         if (a === undefined || b === undefined) return;
-        const [x, y] = [Number(a), Number(b)];
+        const [valueX, valueY] = [Number(a), Number(b)];
         count++;
-        const [dx, dy] = [x - meanX, y - meanY];
+        const [dx, dy] = [valueX - meanX, valueY - meanY];
         meanX += dx / count;
         meanY += dy / count;
-        products += dx * (y - meanY);
-        squaresX += dx * (x - meanX);
-        squaresY += dy * (y - meanY);
+        products += dx * (valueY - meanY);
+        squaresX += dx * (valueX - meanX);
+        squaresY += dy * (valueY - meanY);
       },
-      result: () => (count === 0 && !counts ? undefined : finish({ count, meanX, meanY, squaresX, squaresY, products })),
+      result: () => finish({ count, meanX, meanY, squaresX, squaresY, products }),
     };
   };
 }
+
+/** A regression function's state. */
+export function regression(finish: (moments: Moments) => Value, counts: boolean): () => Accumulator {
+  return overPairs((m) => (m.count === 0 && !counts ? undefined : finish(m)), 1);
+}
+
+/** Covariance of two numbers. */
+export function covariance(kind: "population" | "sample"): () => Accumulator {
+  return overPairs(({ count, products }) => {
+    const divisor = kind === "sample" ? count - 1 : count;
+    return divisor < 1 ? undefined : products / divisor;
+  }, 0);
+}
+
+/** Correlation of two numbers. */
+export const correlation: () => Accumulator = overPairs(
+  ({ count, products, squaresX, squaresY }) =>
+    count < 2 || squaresX === 0 || squaresY === 0 ? undefined : products / Math.sqrt(squaresX * squaresY),
+  0,
+);

@@ -215,29 +215,3 @@ export function mergedVariance({ sample, root }: VarianceKind): () => Accumulato
     };
   };
 }
-
-/** Covariance and correlation of two numbers; rows where either is NULL are left out. */
-export function covariance(kind: "population" | "sample" | "correlation"): () => Accumulator {
-  return () => {
-    let [count, meanX, meanY, both, squaresX, squaresY] = [0, 0, 0, 0, 0, 0];
-    return {
-      add([a, b]) {
-        if (a === undefined || b === undefined) return;
-        const [x, y] = [Number(a), Number(b)];
-        count++;
-        const [dx, dy] = [x - meanX, y - meanY];
-        meanX += dx / count;
-        meanY += dy / count;
-        both += dx * (y - meanY);
-        squaresX += dx * (x - meanX);
-        squaresY += dy * (y - meanY);
-      },
-      result() {
-        if (kind === "correlation")
-          return count < 2 || squaresX === 0 || squaresY === 0 ? undefined : both / Math.sqrt(squaresX * squaresY);
-        const divisor = kind === "sample" ? count - 1 : count;
-        return divisor < 1 ? undefined : both / divisor;
-      },
-    };
-  };
-}

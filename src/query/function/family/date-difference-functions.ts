@@ -9,7 +9,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
-import { bucketIndexOf, truncBuckets } from "../time/buckets.ts";
+import { bucketIndexOf, PRECISION_NANOS, truncBuckets } from "../time/buckets.ts";
 import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { addInterval } from "../time/interval.ts";
@@ -19,16 +19,6 @@ import { exactInteger, NANOS_PER_DAY, type Present, textOf } from "../value/valu
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);
 const isText = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
 
-const UNIT_NANOS: Readonly<Record<string, bigint>> = {
-  nanosecond: 1n,
-  microsecond: 1000n,
-  millisecond: 1_000_000n,
-  second: 1_000_000_000n,
-  minute: 60_000_000_000n,
-  hour: 3_600_000_000_000n,
-  day: NANOS_PER_DAY,
-  week: 7n * NANOS_PER_DAY,
-};
 const UNIT_MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12, decade: 120 };
 
 /** Words that say a unit where MySQL and others want it without quotes. */
@@ -52,7 +42,7 @@ function unitNamed(text: string): string | undefined {
     ss: "second",
   };
   for (const name of [word, word.replace(/s$/, ""), (Object.hasOwn(short, word) && short[word]) || ""])
-    if (Object.hasOwn(UNIT_NANOS, name) || Object.hasOwn(UNIT_MONTHS, name)) return name;
+    if (Object.hasOwn(PRECISION_NANOS, name) || Object.hasOwn(UNIT_MONTHS, name)) return name;
   return undefined;
 }
 
@@ -60,7 +50,7 @@ function unitNamed(text: string): string | undefined {
 function unitOf(value: Present | undefined): string {
   const unit = unitNamed(textOf(value ?? ""));
   if (unit !== undefined) return unit;
-  const known = [...Object.keys(UNIT_NANOS), ...Object.keys(UNIT_MONTHS)].join(", ");
+  const known = [...Object.keys(PRECISION_NANOS), ...Object.keys(UNIT_MONTHS)].join(", ");
   throw fail(`'${textOf(value ?? "").slice(0, 40)}' is no unit of time; use one of ${known}`);
 }
 
@@ -76,7 +66,7 @@ function wholeMonths(a: bigint, b: bigint): number {
 
 function wholeUnits(unit: string, a: bigint, b: bigint): number | bigint {
   const months = UNIT_MONTHS[unit];
-  return months === undefined ? exactInteger((b - a) / (UNIT_NANOS[unit] ?? 1n)) : Math.trunc(wholeMonths(a, b) / months) + 0;
+  return months === undefined ? exactInteger((b - a) / (PRECISION_NANOS[unit] ?? 1n)) : Math.trunc(wholeMonths(a, b) / months) + 0;
 }
 
 /** Units that begin after `a` and not after `b`; negative when `b` is before `a`. */
@@ -121,7 +111,7 @@ function moved(written: Present, count: Present, time: Present, { type: { args, 
   const by = BigInt(count as number | bigint);
   const monthsBy = by * BigInt(months ?? 0);
   if (monthsBy !== BigInt.asIntN(32, monthsBy)) throw fail(`cannot add ${by} ${unit}s to a time: that is beyond its range`);
-  const interval = { months: Number(monthsBy), days: 0, nanos: months === undefined ? by * (UNIT_NANOS[unit] ?? 1n) : 0n };
+  const interval = { months: Number(monthsBy), days: 0, nanos: months === undefined ? by * (PRECISION_NANOS[unit] ?? 1n) : 0n };
   const nanos = addInterval(momentNanos(time, args[2]), "nanosecond", interval, 1);
   const value = rescale(nanos, "nanosecond", result.kind === "timestamp" ? result.unit : "nanosecond");
   if (value >= INT64_MIN && value <= INT64_MAX) return value;

@@ -7,6 +7,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { compareCodePoints } from "../../../column/code-points.ts";
+import { orderHolds } from "../../../value/order-holds.ts";
 import type { JsonPath, PathCondition, PathIndex, PathOperand, PathOperator, PathStep } from "./json-path.ts";
 import { jsonElements, jsonKind, jsonMember, jsonMembers, stringOf } from "./json-slices.ts";
 
@@ -130,20 +131,7 @@ function positionOf(index: PathIndex, length: number): number {
 function compares(operator: PathOperator, a: string, b: string): boolean {
   const order = orderOf(a, b);
   if (order === undefined) return operator === "!=" && (a === "null") !== (b === "null");
-  switch (operator) {
-    case "==":
-      return order === 0;
-    case "!=":
-      return order !== 0;
-    case "<":
-      return order < 0;
-    case "<=":
-      return order <= 0;
-    case ">":
-      return order > 0;
-    case ">=":
-      return order >= 0;
-  }
+  return orderHolds(operator, order);
 }
 
 function orderOf(a: string, b: string): number | undefined {

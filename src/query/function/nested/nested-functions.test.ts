@@ -1,18 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { checkExpression as check, failsExpression as fails } from "../../../../test/support/expression-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
-
-/** The value of an expression; lists, structs and maps as JSON. Both twins must agree. */
-async function check(expression: string, want: unknown): Promise<void> {
-  const { rows } = await fixture.both(`SELECT ${expression}`);
-  expect([expression, rows[0]?.[0] as unknown]).toEqual([expression, want]);
-}
-
-async function fails(expression: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(`SELECT ${expression}`).then(() => undefined, String);
-  expect([expression, thrown]).toEqual([expression, expect.stringContaining(message)]);
-}
 
 async function typeIs(expression: string, want: string): Promise<void> {
   const { types } = await fixture.both(`SELECT ${expression}`);

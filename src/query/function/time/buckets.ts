@@ -24,7 +24,8 @@ export type TimeBuckets =
   | FixedBuckets
   | { readonly kind: "months"; readonly unit: TimeUnit; readonly months: number; readonly origin: bigint };
 
-const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
+/** Nanoseconds of units of a fixed length. */
+export const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
   nanosecond: 1n,
   microsecond: 1000n,
   millisecond: 1_000_000n,

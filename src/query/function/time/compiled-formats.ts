@@ -3,6 +3,7 @@
  *
  *   "%F at %-H" ─► plain text and items, shorthands spelt out ─► what each of them is compiled to
  */
+import { TIME_SHORTHANDS } from "../../../value/time-shorthands.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 
@@ -15,18 +16,7 @@ const FORMATS_MAX = 256;
 const ITEM = /%([-_0]?)(\.f|\.[369]f|[369]f|:{0,3}z|#z|.)/suy;
 
 /** Items that stand for several. */
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  D: "%m/%d/%y",
-  x: "%m/%d/%y",
-  F: "%Y-%m-%d",
-  v: "%e-%b-%Y",
-  R: "%H:%M",
-  T: "%H:%M:%S",
-  X: "%H:%M:%S",
-  r: "%I:%M:%S %p",
-  c: "%a %b %e %H:%M:%S %Y",
-  "+": "%Y-%m-%dT%H:%M:%S%.f%:z",
-};
+const SHORTHANDS: Readonly<Record<string, string>> = { ...TIME_SHORTHANDS, "+": "%Y-%m-%dT%H:%M:%S%.f%:z" };
 
 /** What the parts of a format are compiled to. */
 export interface FormatCompiler<T> {

@@ -1,24 +1,5 @@
 /** Names of types as `arrow_typeof` prints and `arrow_cast` reads them. */
-import {
-  BINARY,
-  BOOLEAN,
-  type DataType,
-  DATE,
-  FLOAT32,
-  FLOAT64,
-  INT16,
-  INT32,
-  INT64,
-  INT8,
-  INTERVAL,
-  NULL,
-  STRING,
-  type TimeUnit,
-  UINT16,
-  UINT32,
-  UINT64,
-  UINT8,
-} from "../../../column/data-type.ts";
+import { BINARY, BOOLEAN, type DataType, DATE, INTERVAL, NULL, NUMBER_TYPES, STRING, type TimeUnit } from "../../../column/data-type.ts";
 
 const UNIT_NAMES = { second: "s", millisecond: "ms", microsecond: "µs", nanosecond: "ns" } as const;
 
@@ -64,16 +45,7 @@ export function arrowName(type: DataType): string {
 const PLAIN: Readonly<Record<string, DataType>> = {
   null: NULL,
   boolean: BOOLEAN,
-  int8: INT8,
-  int16: INT16,
-  int32: INT32,
-  int64: INT64,
-  uint8: UINT8,
-  uint16: UINT16,
-  uint32: UINT32,
-  uint64: UINT64,
-  float32: FLOAT32,
-  float64: FLOAT64,
+  ...NUMBER_TYPES,
   utf8: STRING,
   largeutf8: STRING,
   utf8view: STRING,

@@ -4,10 +4,10 @@
  */
 import type { IToken } from "chevrotain";
 import type { ExplainFormat } from "../syntax/ast.ts";
-import { type Rule, spanOf } from "./base-rules.ts";
-import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
+import { type Rule, spanOf } from "./base/base-rules.ts";
+import { type FinishedRules, type Marks, newMarks } from "./base/finished-rules.ts";
 import { nameOf } from "../tokens/lexer.ts";
-import { SessionRules } from "./session-rules.ts";
+import { SessionRules } from "./statement/session-rules.ts";
 import type { Statement } from "../syntax/statement-ast.ts";
 import { K, Name, Semicolon } from "../tokens/token.ts";
 

@@ -17,7 +17,8 @@ import { answer } from "../../operator/answer.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
 import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
-import type { Expression, ObjectName, Query, Select } from "../../sql/syntax/ast.ts";
+import type { Expression, ObjectName, Query } from "../../sql/syntax/ast.ts";
+import { plainSelect } from "../../sql/syntax/plain-trees.ts";
 import type { Copy } from "../../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { fileStemOf, tableNameOf } from "./copy-file-name.ts";
@@ -99,20 +100,8 @@ function tableTo(name: ObjectName, location: string, limit: number | undefined, 
     const bound: Expression = { kind: "binary", operator, left, right: { kind: "string", value: text, span }, span };
     where = where === undefined ? bound : { kind: "binary", operator: "and", left: where, right: bound, span };
   }
-  const select: Select = {
-    kind: "select",
-    distinct: false,
-    distinctOn: [],
-    items: [{ kind: "star", table: undefined, span }],
-    from: { kind: "table", name, alias: undefined, span },
-    where,
-    groupBy: [],
-    having: undefined,
-    orderBy: [],
-    limit: undefined,
-    offset: undefined,
-    span,
-  };
+  const items = [{ kind: "star", table: undefined, span }] as const;
+  const select = plainSelect({ items, from: { kind: "table", name, alias: undefined, span }, where, span });
   return queryTo(select, location, limit, job);
 }
 

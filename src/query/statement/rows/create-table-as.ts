@@ -21,6 +21,7 @@ import { type ResolvedName, resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { ColumnClause, CreateTable, CreateTableAs } from "../../sql/syntax/definition-ast.ts";
+import { plainColumn } from "../../sql/syntax/plain-trees.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { checkWritable, completeDefinition, isTaken } from "../table/create-table.ts";
 import { insertSelect } from "./insert.ts";
@@ -99,15 +100,5 @@ function tableOf(statement: CreateTableAs, { table }: ResolvedName, found: reado
 function columnClause({ name, type }: ColumnHeader, table: string, { span }: CreateTableAs): ColumnClause {
   if (!STORED.includes(type.kind))
     throw invalid(`cannot create table ${table}: column ${name} of its query is ${displayName(type)}, which no table holds; cast it`);
-  return {
-    name,
-    type,
-    nullable: undefined,
-    default: undefined,
-    comment: undefined,
-    primaryKey: false,
-    timeIndex: false,
-    indexes: [],
-    span,
-  };
+  return plainColumn(name, type, span);
 }

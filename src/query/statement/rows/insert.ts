@@ -5,8 +5,6 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { displayName, STRING } from "../../../column/data-type.ts";
-import type { Table } from "../../../table/catalog.ts";
-import { isPhysicalTable, physicalWriteRefusal } from "../../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
@@ -16,16 +14,12 @@ import { pieces } from "../../operator/rows/pieces.ts";
 import { canCast } from "../../../value/cast.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
 import { planError } from "../../plan/bind/plan-error.ts";
-import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
-import type { Expression, ObjectName, Query } from "../../sql/syntax/ast.ts";
+import type { Expression, Query } from "../../sql/syntax/ast.ts";
 import type { Insert } from "../../sql/syntax/statement-ast.ts";
 import type { ValueRows } from "../../sql/syntax/value-rows.ts";
 import type { StatementResult } from "../../statement-result.ts";
-import { checkWritable } from "../table/create-table.ts";
-import { checkNoFileTable } from "../table/external-table.ts";
-import { checkNoView } from "../shared/no-view.ts";
+import { targetTable } from "../table/table-to-change.ts";
 import { ColumnBatchBuilder } from "./column-batch.ts";
 import type { Target } from "./complete-row.ts";
 import { givenColumns, rowPieces, rowsOfPiece } from "./given-columns.ts";
@@ -85,21 +79,6 @@ async function insertValues(
   } finally {
     budget?.close();
   }
-}
-
-/** The table that rows are written to. @throws DbError TableNotFound, Unsupported for a table that takes none */
-export function targetTable(named: ObjectName, context: QueryContext): { readonly database: string; readonly table: Table } {
-  const name = resolveName(named, context.variables.database);
-  checkWritable(name.database);
-  const table = context.catalog.table(name.database, name.table);
-  if (table === undefined) {
-    checkNoView(name, "insert into", context);
-    checkNoGraphTable(name);
-    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${name.database}.${name.table}`);
-  }
-  if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(name.table));
-  checkNoFileTable(table.schema);
-  return { database: name.database, table };
 }
 
 function namedColumns(statement: Insert, schema: TableSchema): readonly ColumnSchema[] {

@@ -17,9 +17,11 @@ import { environmentOf } from "../../plan/common/planner.ts";
 import { CATALOG_NAME } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
+import { plainSelect } from "../../sql/syntax/plain-trees.ts";
 import type { Assignment, Update } from "../../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
-import { insertSelect, targetTable } from "./insert.ts";
+import { targetTable } from "../table/table-to-change.ts";
+import { insertSelect } from "./insert.ts";
 
 const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
@@ -55,8 +57,7 @@ export function updatedRows(
     return [{ kind: "expression", expression: value ?? { kind: "column", name: [name], quoted: true, span }, alias: name }];
   });
   const from = { kind: "table", name: table, alias: alias === undefined ? undefined : { name: alias, columns: [] }, span } as const;
-  const none = { groupBy: [], having: undefined, orderBy: [], limit: undefined, offset: undefined } as const;
-  return { kind: "select", distinct: false, distinctOn: [], items, from, where, ...none, span };
+  return plainSelect({ items, from, where, span });
 }
 
 /** What is assigned, by column. @throws DbError TableColumnNotFound, InvalidArguments for what is no field, or assigned twice */

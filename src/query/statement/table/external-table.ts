@@ -12,6 +12,7 @@ import { resolveName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Expression, Span } from "../../sql/syntax/ast.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable } from "../../sql/syntax/definition-ast.ts";
+import { plainColumn } from "../../sql/syntax/plain-trees.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { checkWritable, isTaken, tableDefinition } from "./create-table.ts";
 
@@ -53,7 +54,7 @@ async function columnsOfFiles(external: ExternalOptions, span: Span, { files, sc
       const why = `column ${name} has types deeper than ${TYPE_DEPTH_MAX} inside each other; name the columns, without it`;
       throw new DbError(StatusCode.InvalidArguments, `cannot create external table over '${first.location}': ${why}`);
     }
-    return columns.map(({ name, type }) => clauseOf(name, type, span));
+    return columns.map(({ name, type }) => plainColumn(name, type, span));
   } finally {
     await file.close();
   }
@@ -73,25 +74,11 @@ function depthOf(type: DataType): number {
   }
 }
 
-function clauseOf(name: string, type: DataType, span: Span): ColumnClause {
-  return {
-    name,
-    type,
-    nullable: undefined,
-    default: undefined,
-    comment: undefined,
-    primaryKey: false,
-    timeIndex: false,
-    indexes: [],
-    span,
-  };
-}
-
 function withTime(columns: readonly ColumnClause[], span: Span): readonly ColumnClause[] {
   const own = columns.find(({ name }) => name === TIME_COLUMN);
   if (own?.type.kind === "timestamp") return columns.map((column) => (column === own ? { ...own, timeIndex: true } : column));
   const epoch: Expression = { kind: "string", value: "1970-01-01 00:00:00+0000", span };
-  const time = { ...clauseOf(TIME_COLUMN, TIMESTAMP_MILLISECOND, span), nullable: false, default: epoch, timeIndex: true };
+  const time = { ...plainColumn(TIME_COLUMN, TIMESTAMP_MILLISECOND, span), nullable: false, default: epoch, timeIndex: true };
   return [...columns, time];
 }
 

@@ -5,9 +5,8 @@
  * Malformed entries are left out with a warning in the log, as the protocol has it; entries that are too long or out of range are answered
  * with 400 once the others are durable.
  */
-import { Counter, Histogram } from "prom-client";
+import type { Counter, Histogram } from "prom-client";
 import { DbError } from "../../../base/error.ts";
-import { REQUEST_SECONDS_BUCKETS } from "../../../base/metrics.ts";
 import { httpStatusOf, StatusCode } from "../../../base/status-code.ts";
 import { decodeSnappy, SnappyError, snappyLength } from "../../../format/snappy/decode.ts";
 import { nameFlaw, shownName } from "../../../table/names.ts";
@@ -50,19 +49,12 @@ export function lokiRoutes(logs: LogEndpoint): readonly Route[] {
   const { options } = logs;
   const decoders = new KeptDecoders(() => new LokiDecoder(), options.clock);
   options.memory.register("decoders", decoders);
-  const registers = [options.metrics.registry];
   const endpoint: LokiEndpoint = {
     options,
     logs,
     decoders,
-    rows: new Counter({ name: "greptime_servers_loki_logs_ingestion_counter", help: "log lines pushed", labelNames: ["db"], registers }),
-    seconds: new Histogram({
-      name: "greptime_servers_loki_logs_ingestion_elapsed",
-      help: "seconds a push takes",
-      labelNames: ["db", "result"],
-      buckets: [...REQUEST_SECONDS_BUCKETS],
-      registers,
-    }),
+    rows: options.metrics.counter("greptime_servers_loki_logs_ingestion_counter", "log lines pushed", "db"),
+    seconds: options.metrics.seconds("greptime_servers_loki_logs_ingestion_elapsed", "seconds a push takes", "db", "result"),
   };
   const methods = { POST: async (exchange: Exchange) => timedPush(exchange, endpoint) };
   return [{ path: "/v1/loki/api/v1/push", methods, errors: "coded", isServedHere: headersNeedNoStore }];

@@ -4,9 +4,8 @@
  *
  * Bad points are answered with 400 once the good ones are durable; `summary` and `details` are answered as OpenTSDB does.
  */
-import { Counter, Histogram } from "prom-client";
+import type { Counter, Histogram } from "prom-client";
 import { DbError } from "../../../base/error.ts";
-import { REQUEST_SECONDS_BUCKETS } from "../../../base/metrics.ts";
 import { httpStatusOf, StatusCode } from "../../../base/status-code.ts";
 import { OpenTsdbDecoder, type PointError, PutBodyError, type PutResult } from "../../../ingest/opentsdb/decode.ts";
 import { OPENTSDB_SEMANTICS } from "../../../ingest/opentsdb/types.ts";
@@ -42,23 +41,11 @@ export function opentsdbRoutes(options: IngestServerOptions): readonly Route[] {
   if (!options.opentsdb.enabled) return [];
   const decoders = new KeptDecoders(() => new OpenTsdbDecoder(), options.clock);
   options.memory.register("decoders", decoders);
-  const registers = [options.metrics.registry];
   const endpoint: PutEndpoint = {
     options,
     decoders,
-    points: new Counter({
-      name: "greptime_servers_http_opentsdb_points",
-      help: "data points put over HTTP",
-      labelNames: ["db"],
-      registers,
-    }),
-    seconds: new Histogram({
-      name: "greptime_servers_http_opentsdb_put_elapsed",
-      help: "seconds a put takes",
-      labelNames: ["db"],
-      buckets: [...REQUEST_SECONDS_BUCKETS],
-      registers,
-    }),
+    points: options.metrics.counter("greptime_servers_http_opentsdb_points", "data points put over HTTP", "db"),
+    seconds: options.metrics.seconds("greptime_servers_http_opentsdb_put_elapsed", "seconds a put takes", "db"),
   };
   return [{ path: "/v1/opentsdb/api/put", methods: { POST: async (exchange) => timedPut(exchange, endpoint) }, errors: "plain" }];
 }

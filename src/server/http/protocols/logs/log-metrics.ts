@@ -1,6 +1,6 @@
 /** Metric families of the endpoints of logs (contract http.md 1.4). */
-import { Counter, Histogram } from "prom-client";
-import { type MetricRegistry, REQUEST_SECONDS_BUCKETS } from "../../../../base/metrics.ts";
+import type { Counter, Histogram } from "prom-client";
+import type { MetricRegistry } from "../../../../base/metrics.ts";
 
 /** The protocols whose rows may go through pipelines; Loki and Prometheus count what they write in families of their own. */
 export type LogProtocol = "ingest" | "elasticsearch" | "splunk" | "loki" | "prometheus" | "otlp";
@@ -14,41 +14,17 @@ export class LogMetrics {
   private readonly seconds: Histogram<"db" | "result">;
   private readonly bulkSeconds: Histogram<"db">;
 
-  constructor({ registry }: MetricRegistry) {
-    const registers = [registry];
-    const buckets = [...REQUEST_SECONDS_BUCKETS];
-    this.rows = new Counter({
-      name: "greptime_servers_http_logs_ingestion_counter",
-      help: "rows of logs that were written",
-      labelNames: ["db"],
-      registers,
-    });
-    this.seconds = new Histogram({
-      name: "greptime_servers_http_logs_ingestion_elapsed",
-      help: "seconds a request of logs takes",
-      labelNames: ["db", "result"],
-      buckets,
-      registers,
-    });
-    this.bulkSeconds = new Histogram({
-      name: "greptime_servers_elasticsearch_logs_ingestion_elapsed",
-      help: "seconds a bulk request takes",
-      labelNames: ["db"],
-      buckets,
-      registers,
-    });
-    this.documents = new Counter({
-      name: "greptime_servers_elasticsearch_logs_docs_count",
-      help: "documents of bulk requests",
-      labelNames: ["db"],
-      registers,
-    });
-    this.skipped = new Counter({
-      name: "varve_log_rows_skipped_total",
-      help: "rows that a pipeline filtered, or that failed and were left out",
-      labelNames: ["protocol", "outcome"],
-      registers,
-    });
+  constructor(metrics: MetricRegistry) {
+    this.rows = metrics.counter("greptime_servers_http_logs_ingestion_counter", "rows of logs that were written", "db");
+    this.seconds = metrics.seconds("greptime_servers_http_logs_ingestion_elapsed", "seconds a request of logs takes", "db", "result");
+    this.bulkSeconds = metrics.seconds("greptime_servers_elasticsearch_logs_ingestion_elapsed", "seconds a bulk request takes", "db");
+    this.documents = metrics.counter("greptime_servers_elasticsearch_logs_docs_count", "documents of bulk requests", "db");
+    this.skipped = metrics.counter(
+      "varve_log_rows_skipped_total",
+      "rows that a pipeline filtered, or that failed and were left out",
+      "protocol",
+      "outcome",
+    );
   }
 
   /** Counts rows that were written. */

@@ -5,9 +5,8 @@
  *   body ─► JSON becomes protobuf ─► decoder of the database ─► `Db.write` ─► an Export…ServiceResponse in the form of the request
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Counter, Histogram } from "prom-client";
+import type { Counter, Histogram } from "prom-client";
 import { DbError } from "../../../../base/error.ts";
-import { REQUEST_SECONDS_BUCKETS } from "../../../../base/metrics.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { ProtoError } from "../../../../format/proto/reader.ts";
 import { OtlpJsonError, protobufOfJson } from "../../../../ingest/otlp/json.ts";
@@ -36,18 +35,11 @@ interface SignalMetrics {
 /** The routes of this file, which any thread serves. */
 export function otlpRoutes(endpoint: LogEndpoint): readonly Route[] {
   const { options } = endpoint;
-  const registers = [options.metrics.registry];
   return [otlpMetrics(options), otlpTraces(options), otlpLogs(endpoint)].map((signal): Route => {
     const { name } = signal;
     const metrics: SignalMetrics = {
-      rows: new Counter({ name: `greptime_frontend_otlp_${name}_rows`, help: `rows of OTLP ${name}`, labelNames: ["db"], registers }),
-      seconds: new Histogram({
-        name: `greptime_servers_http_otlp_${name}_elapsed`,
-        help: `seconds a request of OTLP ${name} takes`,
-        labelNames: ["db"],
-        buckets: [...REQUEST_SECONDS_BUCKETS],
-        registers,
-      }),
+      rows: options.metrics.counter(`greptime_frontend_otlp_${name}_rows`, `rows of OTLP ${name}`, "db"),
+      seconds: options.metrics.seconds(`greptime_servers_http_otlp_${name}_elapsed`, `seconds a request of OTLP ${name} takes`, "db"),
     };
     const take = async (exchange: Exchange): Promise<Reply> => timed(exchange, options, signal, metrics);
     return { path: `/v1/otlp/v1/${name}`, methods: { POST: take }, errors: "plain", ...servedHere(signal) };
