@@ -238,6 +238,13 @@ function statementLimits({ query }: Settings, memory: ServerMemory): StatementLi
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
+    promql: {
+      samplesMax: query.promqlSamplesMax,
+      seriesMax: query.promqlSeriesMax,
+      pointsMax: query.promqlPointsMax,
+      timeoutMillis: query.promqlTimeoutMs,
+      lookbackMillis: query.promqlLookbackMs,
+    },
   };
 }
 

@@ -58,6 +58,9 @@ const INGEST_THREADS_MAX = 64;
 /** Reason: each keeps pages of its own. */
 const QUERY_WORKERS_MAX = 256;
 
+/** Reason: as many samples as fit in any memory. */
+const PROMQL_COUNT_MAX = 1_000_000_000_000;
+
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
   if (value.trim() === "") return "it is empty";
@@ -431,6 +434,36 @@ export const KNOBS: Knobs = {
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
       reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
+    },
+    promqlSamplesMax: {
+      key: "query.promql.samples",
+      kind: int(0, PROMQL_COUNT_MAX),
+      default: 50_000_000,
+      reason: "Samples one PromQL query may read, as in Prometheus; a query over everything ends early. 0 is no limit.",
+    },
+    promqlSeriesMax: {
+      key: "query.promql.series",
+      kind: int(0, PROMQL_COUNT_MAX),
+      default: 1_000_000,
+      reason: "Series one PromQL query may read; no graph shows more, and each costs labels. 0 is no limit.",
+    },
+    promqlPointsMax: {
+      key: "query.promql.points",
+      kind: int(0, PROMQL_COUNT_MAX),
+      default: 11_000,
+      reason: "Points of a series of a range query, as in Prometheus: a week by the minute, a year by the hour. 0 is no limit.",
+    },
+    promqlTimeoutMs: {
+      key: "query.promql.timeout",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(2 * MINUTE_MS),
+      reason: "Longest a PromQL query runs, as in Prometheus; a client may ask for less. 0s: as long as query.timeout allows.",
+    },
+    promqlLookbackMs: {
+      key: "query.promql.lookback",
+      kind: duration(1, DAY_MS),
+      default: durationMillis(5 * MINUTE_MS),
+      reason: "How far back a selector of PromQL looks for a sample, as in Prometheus; more than two scrapes, so that one may be missed.",
     },
   },
   memory: {

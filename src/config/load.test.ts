@@ -362,6 +362,11 @@ timeout = "5m"
 memory_limit = "1GiB"
 spill_limit = "16GiB"
 spill_dir = "./varve_data/tmp"
+promql.samples = 50000000
+promql.series = 1000000
+promql.points = 11000
+promql.timeout = "2m"
+promql.lookback = "5m"
 
 [memory]
 limit = "0KiB"

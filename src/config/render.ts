@@ -11,7 +11,7 @@ export function renderConfig(settings: Settings): string {
     const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(shown[name as keyof Settings]));
     const lines = Object.entries<Knob<unknown>>(knobs).flatMap(([field, knob]) => {
       const literal = knob.kind.toToml(fields[field]);
-      return literal === undefined ? [] : [`${knob.key.slice(knob.key.lastIndexOf(".") + 1)} = ${literal}`];
+      return literal === undefined ? [] : [`${knob.key.slice(name === "general" ? 0 : name.length + 1)} = ${literal}`];
     });
     const header = name === "general" ? [] : [`[${name}]`];
     sections.push([...header, ...lines].join("\n"));

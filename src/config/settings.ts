@@ -152,6 +152,15 @@ export interface QuerySettings {
   readonly spillDir: string;
   /** Threads of large scans; undefined: one a core but one. */
   readonly workers: number | undefined;
+  /** Samples, and series, that one PromQL query may read; 0: no limit. */
+  readonly promqlSamplesMax: number;
+  readonly promqlSeriesMax: number;
+  /** Points of a series that a range query of PromQL may have; 0: no limit. */
+  readonly promqlPointsMax: number;
+  /** A PromQL query is cancelled after this time; 0: as any statement. */
+  readonly promqlTimeoutMs: DurationMillis;
+  /** How far selectors of PromQL look back for a sample. */
+  readonly promqlLookbackMs: DurationMillis;
 }
 
 /** `[memory]`. */

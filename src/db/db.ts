@@ -5,6 +5,7 @@ import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
+import type { PromqlDb } from "./promql/promql-db.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import type { Session } from "./session.ts";
 
@@ -75,4 +76,6 @@ export interface Db extends IngestDb {
   /** Begins a read of tables that is no statement, which may take what a statement may. Whoever asked calls its `done`. */
   beginRead(session: Session): ReadPermit;
   health(): Health;
+  /** PromQL over the tables of the session's database. */
+  readonly promql: PromqlDb;
 }

@@ -16,7 +16,6 @@ import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
 import { executeStatement, needsOf } from "../query/execute.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
-import type { PromqlEngine } from "../query/promql-engine.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
 import { onlyStatement } from "../query/sql/parse.ts";
 import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
@@ -36,6 +35,8 @@ import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
 import type { Db, Health } from "./db.ts";
+import { LocalPromql } from "./promql/local-promql.ts";
+import type { PromqlLimits } from "./promql/promql-query.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
@@ -64,6 +65,8 @@ export interface StatementLimits {
   readonly workers?: QueryWorkers | undefined;
   /** Where calls of functions run that take long. */
   readonly calls?: LongCalls | undefined;
+  /** What PromQL queries go by. Default: those of tools. */
+  readonly promql?: PromqlLimits | undefined;
   /** Is told of every statement that ended. Default: nobody is. */
   readonly watch?: StatementWatch | undefined;
 }
@@ -94,29 +97,19 @@ const HEALTHY: Health = { ok: true, reason: undefined, parts: [] };
 /** The database of this process. */
 export class LocalDb implements Db {
   readonly schemas: SchemaLookup;
+  readonly promql: LocalPromql;
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly scheduler: Scheduler;
   private readonly limits: StatementLimits;
   private readonly files: FileAccess | undefined;
-  private readonly promql: PromqlEngine | undefined;
   private readonly running: RunningStatements;
   private readonly system: Omit<SystemFacts, "statements" | "kill">;
   private readonly texts: ParsedTexts = new ParsedTexts();
 
-  /**
-   * @param files what COPY and external tables reach; absent: nothing
-   * @param promql what TQL is run by; absent: it is refused
-   */
-  constructor(
-    engine: EngineFacade,
-    scheduler: Scheduler,
-    limits: StatementLimits,
-    build: BuildFacts = NO_FACTS,
-    files?: FileAccess,
-    promql?: PromqlEngine,
-  ) {
-    this.promql = promql;
+  /** @param files what COPY and external tables reach; absent: nothing */
+  constructor(engine: EngineFacade, scheduler: Scheduler, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
+    this.promql = new LocalPromql(engine, scheduler, (session) => this.beginRead(session), limits.promql);
     this.engine = engine;
     const { clock } = scheduler;
     this.clock = clock;
@@ -341,7 +334,8 @@ export class LocalDb implements Db {
   }
 
   private contextOf(session: Session, signal: AbortSignal): QueryContext {
-    const { engine, clock, scheduler, promql } = this;
+    const { engine, clock, scheduler } = this;
+    const promql = this.promql.rowEngine;
     const files = this.files?.until(signal);
     const system = this.factsFor(session.user);
     const openRoom = (): QueryRoom => this.openRoom();

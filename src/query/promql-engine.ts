@@ -26,8 +26,8 @@ export interface PromqlRequest {
 /** What a planned query reads. */
 export interface PromqlSources {
   readonly catalog: Catalog;
-  /** Holds the current database and the moment of `now()`. */
-  readonly environment: Environment;
+  /** Holds the current database. */
+  readonly environment: Pick<Environment, "database">;
 }
 
 /** What a running query may take. */

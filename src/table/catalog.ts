@@ -29,9 +29,10 @@ export interface TableFile {
   readonly id: number;
   /** Path below the data folder. */
   readonly name: string;
+  /** 0 in a file that only deletes. */
   readonly rowCount: number;
   readonly byteLength: number;
-  /** Inclusive, in the unit of the time index. */
+  /** Of rows and of what it deletes, inclusive, in the unit of the time index. */
   readonly minTime: bigint;
   readonly maxTime: bigint;
   /** Of the newest of its rows. */

@@ -2,6 +2,7 @@
  * Cells of one column while rows come, in typed arrays: an object or a string a cell is what decoders of logs would else spend half of
  * their time on. Rows are counted by `RowCount`, which all columns of a table share; a row that sets no cell is NULL.
  */
+import { longer } from "../base/bytes/longer-array.ts";
 import { assert } from "../base/assert.ts";
 import type { DataType } from "../column/data-type.ts";
 import type { NumberArray, Scalar, Validity, Vector } from "../column/vector.ts";
@@ -64,7 +65,7 @@ class NumberCells implements Cells {
     this.name = name;
     this.type = type;
     this.count = count;
-    this.values = this.array(256);
+    this.values = type.kind === "float" && type.bits === 32 ? new Float32Array(256) : new Float64Array(256);
   }
 
   set(value: Scalar): void {
@@ -103,16 +104,9 @@ class NumberCells implements Cells {
     return { kind: "wide", values: integers, validity };
   }
 
-  private array(length: number): NumberArray {
-    return this.type.kind === "float" && this.type.bits === 32 ? new Float32Array(length) : new Float64Array(length);
-  }
-
   private grow(rows: number): void {
-    const length = Math.max(rows, this.values.length * 2);
-    const values = this.array(length);
-    values.set(this.values);
-    this.values = values;
-    this.validity = grown(this.validity, new Uint8Array(length));
+    this.values = longer(this.values, rows);
+    this.validity = longer(this.validity, rows);
   }
 }
 
@@ -234,16 +228,15 @@ class ByteCells implements Cells {
 
   private grow(rows: number): void {
     if (rows <= this.starts.length) return;
-    const size = Math.max(rows, this.starts.length * 2);
-    this.starts = grown(this.starts, new Uint32Array(size));
-    this.ends = grown(this.ends, new Uint32Array(size));
-    this.validity = grown(this.validity, new Uint8Array(size));
+    this.starts = longer(this.starts, rows);
+    this.ends = longer(this.ends, rows);
+    this.validity = longer(this.validity, rows);
   }
 
   private reserve(count: number): void {
     const need = this.used + count;
     if (need <= this.bytes.length) return;
-    this.bytes = grown(this.bytes, new Uint8Array(Math.max(need, this.bytes.length * 2)));
+    this.bytes = longer(this.bytes, need);
   }
 }
 
@@ -255,10 +248,4 @@ function writeText(bytes: Uint8Array, text: string, at: number): number {
 function nullsOf(validity: Uint8Array, start: number, end: number): Validity {
   const rows = validity.subarray(start, end);
   return rows.includes(0) ? rows : undefined;
-}
-
-/** `from` with more room. */
-export function grown<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }

@@ -4,12 +4,13 @@
  *
  *   begin(time, key) ─► field(name, type).set… ─► begin … ─► writes()
  */
+import { longer } from "../base/bytes/longer-array.ts";
 import { DbError } from "../base/error.ts";
 import { fnv1a } from "../base/bytes/hash.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../base/limits.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { type DataType, displayName, sameType, type TimeUnit } from "../column/data-type.ts";
-import { type Cells, cellsOf, type FieldCells, grown, type RowCount } from "./field-cells.ts";
+import { type Cells, cellsOf, type FieldCells, type RowCount } from "./field-cells.ts";
 import type { ColumnDefinition } from "./schema.ts";
 import type { SeriesDictionary } from "./series-dictionary.ts";
 import type { FieldWrite, TableWrite } from "./write-batch.ts";
@@ -64,8 +65,8 @@ export class RowCollector {
   begin(time: bigint, key: number): void {
     const row = this.count.rows++;
     if (row === this.keys.length) {
-      this.keys = grown(this.keys, new Uint32Array(row * 2));
-      this.offsets = grown(this.offsets, new Float64Array(row * 2));
+      this.keys = longer(this.keys);
+      this.offsets = longer(this.offsets);
     }
     if (time !== this.lastTime) this.moveTo(time, row);
     this.offsets[row] = this.lastOffset;

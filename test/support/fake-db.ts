@@ -2,12 +2,15 @@
  * A `Db` whose answers the test writes down.
  */
 import { DbError } from "../../src/base/error.ts";
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../src/column/batch.ts";
 import type { DataType } from "../../src/column/data-type.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import type { Db, Health } from "../../src/db/db.ts";
+import { LocalPromql } from "../../src/db/promql/local-promql.ts";
+import type { PromqlDb } from "../../src/db/promql/promql-db.ts";
 import type { ReadPermit } from "../../src/db/read-permit.ts";
 import type { Session } from "../../src/db/session.ts";
 import type { ParameterValue, PreparedQuery } from "../../src/query/prepared-query.ts";
@@ -15,6 +18,7 @@ import { parseSql } from "../../src/query/sql/parse.ts";
 import type { StatementResult } from "../../src/query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../../src/table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
+import { MemoryCatalog } from "./memory-catalog.ts";
 
 /** One call of `write`. */
 export interface RecordedWrite {
@@ -45,6 +49,7 @@ export class FakeDb implements Db {
   readonly names: string[] = ["information_schema", "public", "my-db"];
   readonly writes: RecordedWrite[] = [];
   readonly sessions: Session[] = [];
+  readonly promql: PromqlDb = new LocalPromql(new MemoryCatalog(), new Scheduler(), (session) => this.beginRead(session));
   healthNow: Health = { ok: true, reason: undefined, parts: [] };
   readonly schemas: SchemaLookup = { columnOf: () => undefined };
   /** What `sql` yields. */

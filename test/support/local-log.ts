@@ -55,3 +55,41 @@ export async function openLocalLog(directory: string, options: Partial<LocalWalO
     },
   };
 }
+
+/** The logs of a test, which `dispose` deletes. */
+export class TestLogs {
+  private readonly logs: LocalLog[] = [];
+
+  /** A new log, recovered. */
+  async open(options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
+    const log = this.add(await makeLocalLog(options));
+    await log.wal.recover(() => undefined);
+    return log;
+  }
+
+  /** The next process's view of a log, not recovered yet. */
+  async reopen({ directory }: LocalLog, options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
+    return this.add(await openLocalLog(directory, options));
+  }
+
+  /** Sequences that the start after a loss of power finds. */
+  async sequencesAfterPowerLoss(log: LocalLog): Promise<number[]> {
+    const next = this.add(await log.crash());
+    const sequences: number[] = [];
+    await next.wal.recover(({ sequence }) => void sequences.push(sequence));
+    return sequences;
+  }
+
+  async dispose(): Promise<void> {
+    for (const log of this.logs.splice(0)) {
+      log.disk.release();
+      log.disk.heal();
+      await log.dispose();
+    }
+  }
+
+  private add(log: LocalLog): LocalLog {
+    this.logs.push(log);
+    return log;
+  }
+}

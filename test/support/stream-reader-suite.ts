@@ -1,4 +1,5 @@
 /** What every reader of packed streams must do. Called by the reader's own test file with what the program of the format wrote. */
+import { RoundCount } from "./round-count.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { Pace } from "../../src/base/scheduler/pace.ts";
 import { describe, expect, test } from "bun:test";
@@ -45,21 +46,15 @@ export function testStreamReader({ decompress: reader, reference, twoStreams, ze
   });
 
   test("gives out the many bytes of a few in short pieces, with turns for others in between", async () => {
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+    const turns = new RoundCount();
     let bytes = 0;
     for await (const piece of from(zeros, 1000)) {
       expect(piece.length).toBeLessThanOrEqual(PIECE_BYTES_MAX);
       bytes += piece.length;
     }
-    isOver = true;
+    turns.stop();
     expect(bytes).toBe(ZEROS);
-    expect(turns).toBeGreaterThan(1);
+    expect(turns.round).toBeGreaterThan(1);
   });
 
   test("takes no more of its input once nobody reads on, and two streams are read side by side", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { longerBytes, longerWords } from "./longer-array.ts";
+import { longer, longerBytes, longerWords, resized } from "./longer-array.ts";
 
 test("words are kept, and there is twice the room or what was asked for", () => {
   const check = (words: readonly number[], length: number | undefined, want: readonly number[]): void => {
@@ -16,4 +16,12 @@ test("bytes are kept as far as they are used", () => {
   expect([...longerBytes(bytes, 2, 4)]).toEqual([1, 2, 0, 0, 0, 0]);
   expect([...longerBytes(bytes, 3, 8)]).toEqual([1, 2, 3, 0, 0, 0, 0, 0]);
   expect([...bytes]).toEqual([1, 2, 3]);
+});
+
+test("an array of any numbers grows into one of its own kind, and leaves the old one as it was", () => {
+  const halves = Uint16Array.of(1, 2);
+  expect(longer(halves)).toEqual(Uint16Array.of(1, 2, 0, 0));
+  expect(longer(Float64Array.of(0.5), 3)).toEqual(Float64Array.of(0.5, 0, 0));
+  expect(resized(Int32Array.of(-1, 2), 3)).toEqual(Int32Array.of(-1, 2, 0));
+  expect(halves).toEqual(Uint16Array.of(1, 2));
 });

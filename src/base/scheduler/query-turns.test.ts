@@ -1,3 +1,4 @@
+import { RoundCount } from "../../../test/support/round-count.ts";
 import { expect, test } from "bun:test";
 import { QueryTurns } from "./query-turns.ts";
 
@@ -8,23 +9,17 @@ const clock = { monotonicMillis: (): number => now };
 /** Begins queries of so many milliseconds at once; the rounds of the event loop in which they began, counted from the first. */
 async function begun(durations: readonly number[]): Promise<readonly number[]> {
   const turns = new QueryTurns(clock, setImmediate);
-  let round = 0;
-  let isOver = false;
-  const count = (): void => {
-    round++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  const count = new RoundCount();
   const rounds: number[] = [];
   await Promise.all(
     durations.map(async (milliseconds, i) => {
       await turns.take();
-      rounds[i] = round;
+      rounds[i] = count.round;
       now += milliseconds;
       turns.done();
     }),
   );
-  isOver = true;
+  count.stop();
   return rounds;
 }
 

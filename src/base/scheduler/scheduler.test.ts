@@ -1,25 +1,20 @@
+import { RoundCount } from "../../../test/support/round-count.ts";
 import { expect, test } from "bun:test";
 import { Scheduler } from "./scheduler.ts";
 
 const scheduler = new Scheduler();
 
 test("one piece of work a round, in the order in which they yielded", async () => {
-  let round = 0;
-  let isOver = false;
-  const count = (): void => {
-    round++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  const count = new RoundCount();
   const seen: { readonly work: number; readonly round: number }[] = [];
   const work = async (id: number): Promise<void> => {
     for (let i = 0; i < 3; i++) {
       await scheduler.nextRound();
-      seen.push({ work: id, round });
+      seen.push({ work: id, round: count.round });
     }
   };
   await Promise.all([work(0), work(1), work(2)]);
-  isOver = true;
+  count.stop();
   expect(seen.map((each) => each.work)).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2]);
   expect(new Set(seen.map((each) => each.round)).size).toBeGreaterThan(6); // `count` may stand before or behind them in a round.
 });

@@ -29,7 +29,7 @@ import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { tableNotFound } from "../schema/table-not-found.ts";
 import type { CatalogFeed } from "../threads/catalog-feed.ts";
 import type { CatalogChange } from "../threads/messages.ts";
-import type { WriteTables } from "../table/write-target.ts";
+import { targetOf, type WriteTables } from "../table/write-target.ts";
 
 /** What tables are kept in, and what they are made of. */
 export interface TablesInForceParts {
@@ -77,12 +77,11 @@ export class TablesInForce implements SchemaLookup {
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    const target = this.live.find(database, table) ?? this.live.logical(database, table);
-    return target?.plan.columnOf.get(column);
+    return targetOf(this.live, database, table)?.plan.columnOf.get(column);
   }
 
   onlyFieldOf(database: string, table: string): string | undefined {
-    const found = this.live.find(database, table) ?? this.live.logical(database, table);
+    const found = targetOf(this.live, database, table);
     return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 

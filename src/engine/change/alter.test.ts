@@ -1,3 +1,4 @@
+import { twoRows } from "../../../test/engine/two-rows.ts";
 import { describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
@@ -8,15 +9,6 @@ const field = (name: string, type: DataType = INT64): ColumnDefinition => ({ nam
 
 async function alter(machine: Machine, ...changes: SchemaChange[]): Promise<void> {
   await machine.engine.alterTable("public", "cpu", { kind: "several", changes });
-}
-
-/** A machine with table cpu: host, v, time; one row in a file, one in memory. */
-async function started(): Promise<Machine> {
-  const machine = await Machine.start();
-  await put(machine.engine, "cpu,host=a v=1i 1");
-  await machine.engine.flushTable("public", "cpu");
-  await put(machine.engine, "cpu,host=b v=2i 2");
-  return machine;
 }
 
 /** The same answer now, after the log was replayed, from files, and after a restart. */
@@ -44,7 +36,7 @@ describe("tags that are added", () => {
   const add = (column: ColumnDefinition): SchemaChange => ({ kind: "add-columns", columns: [column], ifNotExists: false });
 
   test("have their default in older rows, wherever these are, and in rows that leave them out", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, add(tag("zone", "eu")), add(tag("rack", 7)), add(tag("plain")));
     await put(machine.engine, "cpu,host=c v=3i 3\ncpu,host=d,zone=us v=4i 4");
     const all = ["'a'|'eu'|'7'|NULL|1", "'b'|'eu'|'7'|NULL|2", "'c'|'eu'|'7'|NULL|3", "'d'|'us'|'7'|NULL|4"];
@@ -52,7 +44,7 @@ describe("tags that are added", () => {
   });
 
   test("make a later row with the default's value the same series", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, add(tag("zone", "eu")));
     await put(machine.engine, "cpu,host=a,zone=eu v=10i 1\ncpu,host=b v=20i 2");
     await check(machine, ["host", "zone", "v"], ["'a'|'eu'|10", "'b'|'eu'|20"]);
@@ -60,7 +52,7 @@ describe("tags that are added", () => {
   });
 
   test("keep in older rows what they had when their default changes", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, add(tag("zone", "eu")));
     await put(machine.engine, "cpu,host=c v=3i 3");
     await alter(machine, { kind: "set-default", column: "zone", default: { kind: "literal", value: "us" } });
@@ -71,7 +63,7 @@ describe("tags that are added", () => {
   });
 
   test("are found by their default in files that are older than they are and not open yet", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await machine.engine.flushTable("public", "cpu");
     await alter(machine, add(tag("zone", "eu")), add(tag("plain")));
     const found = (column: string, ...values: readonly (string | undefined)[]): Promise<string[]> =>
@@ -96,7 +88,7 @@ describe("tags that are added", () => {
   });
 
   test("are NULL in older rows without a default, with the empty text, and with current_timestamp()", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     const now: ColumnDefinition = { ...tag("at"), type: TIMESTAMP_NANOSECOND, default: { kind: "now" } };
     await alter(machine, add(tag("zone")), add(tag("empty", "")), add(now));
     await check(machine, ["host", "zone", "empty", "at"], ["'a'|NULL|NULL|NULL", "'b'|NULL|NULL|NULL"]);
@@ -127,7 +119,7 @@ describe("a cast that fails where fields merge one by one", () => {
 
 describe("columns", () => {
   test("stand where they are put, in one change that is made whole or not at all", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     const columns = [
       { ...field("first"), place: { kind: "first" as const } },
       { ...field("second"), place: { kind: "after" as const, column: "first" } },
@@ -144,7 +136,7 @@ describe("columns", () => {
   });
 
   test("that are dropped and added again are other columns", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, { kind: "drop-columns", names: ["v"] });
     await check(machine, ["host"], ["'a'", "'b'"]);
     await alter(machine, {
@@ -156,7 +148,7 @@ describe("columns", () => {
   });
 
   test("a decoder that knew a dropped column makes it again", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, { kind: "drop-columns", names: ["v"] });
     await put(machine.engine, 'cpu,host=c v="text" 3');
     await check(machine, ["host", "v"], ["'a'|NULL", "'b'|NULL", "'c'|'text'"]);
@@ -182,7 +174,7 @@ describe("columns", () => {
     [{ kind: "add-columns", columns: [field("v")], ifNotExists: false }, "TableColumnExists", "Column v already exists in table cpu"],
     [{ kind: "rename", name: "a\tb" }, "InvalidArguments", "Invalid table name: a b: it holds a control character"],
   ] as readonly (readonly [SchemaChange, string, string])[])("%j is refused", async (change, code, message) => {
-    const machine = await started();
+    const machine = await twoRows();
     const answer = await refusal(alter(machine, change));
     expect(answer.code).toBe(code);
     expect(answer.message).toContain(message);
@@ -191,7 +183,7 @@ describe("columns", () => {
 
 describe("types", () => {
   test("change for rows in files, in memory and in the log alike, and again", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, { kind: "change-type", column: "v", type: STRING });
     await put(machine.engine, 'cpu,host=c v="x" 3');
     await alter(machine, { kind: "add-columns", columns: [field("w")], ifNotExists: false });
@@ -212,7 +204,7 @@ describe("types", () => {
   });
 
   test("a write under way when its column changes is read under the new type", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     machine.wal.hold();
     const write = put(machine.engine, "cpu,host=c v=3i 3");
     await alter(machine, { kind: "change-type", column: "v", type: STRING });
@@ -222,7 +214,7 @@ describe("types", () => {
   });
 
   test("a flush under way when its column changes writes what is then cast", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     machine.holdFlush();
     const flushed = machine.engine.flushTable("public", "cpu");
     await alter(machine, { kind: "change-type", column: "v", type: FLOAT64 });
@@ -232,7 +224,7 @@ describe("types", () => {
   });
 
   test("defaults are cast with their column; current_timestamp() stays one of times only", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     const added: ColumnDefinition = { ...field("d", FLOAT64), default: { kind: "literal", value: 0.5 } };
     const at: ColumnDefinition = { ...field("at", TIMESTAMP_NANOSECOND), default: { kind: "now" } };
     await alter(machine, { kind: "add-columns", columns: [added, at], ifNotExists: false });
@@ -248,7 +240,7 @@ describe("types", () => {
 
 describe("defaults", () => {
   test("that change leave older rows as they are", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     await alter(machine, {
       kind: "add-columns",
       columns: [{ ...field("k"), default: { kind: "literal", value: 100 } }, field("n")],
@@ -267,7 +259,7 @@ describe("defaults", () => {
   });
 
   test("of NOT NULL columns stay", async () => {
-    const machine = await started();
+    const machine = await twoRows();
     const columns = [{ ...field("o"), nullable: false, default: { kind: "literal" as const, value: 1 } }];
     await alter(machine, { kind: "add-columns", columns, ifNotExists: false });
     const dropped = refusal(alter(machine, { kind: "set-default", column: "o", default: undefined }));
@@ -278,7 +270,7 @@ describe("defaults", () => {
 });
 
 test("a renamed table keeps its rows, and its old name is free at once", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   await machine.engine.alterTable("public", "cpu", { kind: "rename", name: "old" });
   await put(machine.engine, "cpu,host=z v=9i 9");
   await put(machine.engine, "old,host=c v=3i 3");
@@ -295,7 +287,7 @@ test("a renamed table keeps its rows, and its old name is free at once", async (
 });
 
 test("a table that stops merging keeps what it merged", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   await put(machine.engine, "cpu,host=b v=20i 2");
   await alter(machine, { kind: "set-options", options: { append_mode: "true" } });
   await put(machine.engine, "cpu,host=b v=200i 2");
@@ -303,7 +295,7 @@ test("a table that stops merging keeps what it merged", async () => {
 });
 
 test("options of a database are changed and taken away, durably", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   await machine.engine.alterDatabase("public", { ttl: "1day", storage: "File" });
   await machine.engine.alterDatabase("public", { storage: undefined });
   await machine.crash();

@@ -1,3 +1,4 @@
+import { staysSo } from "../../../test/engine/stays-so.ts";
 import { describe, expect, test } from "bun:test";
 import { newMetrics, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
@@ -28,19 +29,6 @@ async function deleteKeys(machine: Machine, ...keys: readonly (readonly [host: s
 const rows = (machine: Machine): Promise<string[]> => read(machine.engine, "cpu");
 const files = (machine: Machine): string[] =>
   tableOf(machine).region.dataFiles.map(({ rowCount, tombstones }) => `${rowCount} rows, ${tombstones?.count ?? 0} deleted`);
-
-/** The same answer now, after a crash, after a flush, and after a merge. */
-async function staysSo(machine: Machine, want: readonly string[]): Promise<void> {
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.crash();
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.engine.flushTable("public", "cpu");
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.restart();
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.engine.compactTable("public", "cpu");
-  expect(await rows(machine)).toEqual([...want]);
-}
 
 describe("rows deleted by their keys", () => {
   test("go from memory and from files, and stay away", async () => {

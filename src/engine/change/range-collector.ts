@@ -1,3 +1,4 @@
+import { longer } from "../../base/bytes/longer-array.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
 
@@ -56,13 +57,8 @@ export class RangeCollector {
   }
 
   private grow(count: number): void {
-    const length = Math.max(count, this.counts.length * 2);
-    const { firsts, lasts, counts } = this;
-    this.firsts = new Float64Array(length);
-    this.firsts.set(firsts);
-    this.lasts = new Float64Array(length);
-    this.lasts.set(lasts);
-    this.counts = new Float64Array(length);
-    this.counts.set(counts);
+    this.firsts = longer(this.firsts, count);
+    this.lasts = longer(this.lasts, count);
+    this.counts = longer(this.counts, count);
   }
 }

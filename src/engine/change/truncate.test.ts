@@ -1,19 +1,12 @@
+import { twoRows } from "../../../test/engine/two-rows.ts";
 import { expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 
-async function started(): Promise<Machine> {
-  const machine = await Machine.start();
-  await put(machine.engine, "cpu,host=a v=1i 1");
-  await machine.engine.flushTable("public", "cpu");
-  await put(machine.engine, "cpu,host=b v=2i 2");
-  return machine;
-}
-
 const hosts = (machine: Machine): Promise<string[]> => read(machine.engine, "cpu", { projection: ["host"] });
 
 test("removes rows of files and of memory, also after a crash; what comes later stays", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   await machine.engine.truncateTable("public", "cpu");
   expect(await hosts(machine)).toEqual([]);
   expect([machine.files.size, machine.meta.list("file/").length]).toEqual([0, 0]);
@@ -27,7 +20,7 @@ test("removes rows of files and of memory, also after a crash; what comes later 
 });
 
 test("a crash right after the commit finds the rows gone", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   void machine.engine.truncateTable("public", "cpu"); // The machine loses power before it is answered.
   await machine.crash();
   expect(await hosts(machine)).toEqual([]);
@@ -35,7 +28,7 @@ test("a crash right after the commit finds the rows gone", async () => {
 });
 
 test("a commit that fails leaves every row", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   machine.commitFailure = "disk is full";
   expect((await refusal(machine.engine.truncateTable("public", "cpu"))).message).toBe("disk is full");
   machine.commitFailure = undefined;
@@ -45,7 +38,7 @@ test("a commit that fails leaves every row", async () => {
 });
 
 test("a scan under way goes on with what it sees", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   const scan = machine.engine
     .table("public", "cpu")
     ?.scan({ projection: [], timeRange: { start: 0n, end: 9n }, tagPredicates: [], fieldBounds: [], order: "none" })
@@ -59,7 +52,7 @@ test("a scan under way goes on with what it sees", async () => {
 });
 
 test("a write that is being logged is gone, one that comes later is not", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   machine.wal.hold();
   const before = put(machine.engine, "cpu,host=c v=3i 3");
   const truncated = machine.engine.truncateTable("public", "cpu");
@@ -72,7 +65,7 @@ test("a write that is being logged is gone, one that comes later is not", async 
 });
 
 test("a flush under way leaves nothing of the rows", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   machine.holdFlush();
   const flushed = machine.engine.flushTable("public", "cpu");
   await Bun.sleep(1);
@@ -88,7 +81,7 @@ test("a flush under way leaves nothing of the rows", async () => {
 });
 
 test("with ranges, only files whose times all lie in one of them go", async () => {
-  const machine = await started();
+  const machine = await twoRows();
   await machine.engine.flushTable("public", "cpu");
   await put(machine.engine, "cpu,host=c v=3i 1");
   await machine.engine.truncateTable("public", "cpu", [

@@ -1,3 +1,4 @@
+import { waitsForFlush } from "../../../test/engine/admission.ts";
 import { expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
@@ -13,17 +14,8 @@ test("writers wait while memory is full, and go on when a flush has made room", 
   machine.holdFlush();
   await put(machine.engine, "cpu,host=a v=1i 1");
   await put(machine.engine, "mem,host=a v=1i 1");
-  let isAdmitted = false;
   for (let i = 0; i < 200; i++) await put(machine.engine, `cpu,host=a v=${i}i ${i}`); // Enough for the scheduler to count.
-  const admitted = machine.engine.admit().then(() => {
-    isAdmitted = true;
-  });
-  await until(() => machine.flushCount > 0);
-  await Bun.sleep(5);
-  expect(isAdmitted).toBe(false);
-  machine.releaseFlush();
-  await admitted;
-  expect(isAdmitted).toBe(true);
+  await waitsForFlush(machine, machine.engine);
 });
 
 test("writers that waited in vain are told to come back, and why", async () => {

@@ -1,17 +1,13 @@
 import { afterEach, expect, test } from "bun:test";
-import { type LocalLog, makeLocalLog } from "../../../test/support/local-log.ts";
+import { type LocalLog, TestLogs } from "../../../test/support/local-log.ts";
 import { LocalStream } from "./log-stream.ts";
 
-const logs: LocalLog[] = [];
-afterEach(async () => {
-  for (const log of logs.splice(0)) await log.dispose();
-});
+const logs = new TestLogs();
+afterEach(() => logs.dispose());
 
 /** The log that a thread of an earlier process left, with rows that nobody needs any more. */
 async function leftLog(): Promise<{ readonly log: LocalLog; readonly stream: LocalStream; readonly removals: () => number }> {
-  const log = await makeLocalLog();
-  logs.push(log);
-  await log.wal.recover(() => undefined);
+  const log = await logs.open();
   log.wal.beginRecord();
   await log.wal.append(1, [new Uint8Array(1)]);
   let removals = 0;

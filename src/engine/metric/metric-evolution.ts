@@ -53,23 +53,16 @@ export function metricSteps(
     const isMissing = schemas.schema(database, write.table) === undefined && !physical.has(write.table);
     if (isMissing) {
       physical.add(write.table);
-      try {
+      refusals.collect(made, carrier, () => {
         checkMayCreate(database, write.table, options);
-        made.push({ table: carrier, steps: [{ kind: "create", definition: physicalDefinition(database, write) }] });
-      } catch (error) {
-        refusals.refuse(carrier, error);
-      }
+        return [{ kind: "create", definition: physicalDefinition(database, write) }];
+      });
     }
     if (!refusals.tables.has(carrier)) collectNeeds(database, write, keys, dictionary, schemas, needed, refusals);
   }
   for (const [table, needs] of needed) {
     if (refusals.tables.has(table)) continue;
-    try {
-      const steps = logicalSteps(database, table, needs, options, schemas);
-      if (steps.length > 0) made.push({ table, steps });
-    } catch (error) {
-      refusals.refuse(table, error);
-    }
+    refusals.collect(made, table, () => logicalSteps(database, table, needs, options, schemas));
   }
   return made;
 }

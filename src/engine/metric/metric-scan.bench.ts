@@ -17,23 +17,16 @@
  *   first query of each metric    1.0              23
  *   count(*) of the carrier       860              720
  */
-import { Scheduler } from "../../base/scheduler/scheduler.ts";
+import { NO_LIMITS } from "../../../test/engine/machine.ts";
+import { openLocalEngine } from "../../../test/engine/local-engine.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { keyOf } from "../../../test/support/metric-batch.ts";
-import { systemClock } from "../../base/clock.ts";
-import { silentLogger } from "../../base/log.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
-import { workerMergeExecutor } from "../../storage/compaction/merge-executor.ts";
-import { localFileStore } from "../../storage/file-store/local-file-store.ts";
-import { openSqliteMetaStore } from "../../storage/meta-store/sqlite-meta-store.ts";
-import { workerFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
-import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
-import { Engine } from "../engine.ts";
-import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
+import type { Engine } from "../engine.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const [METRICS = 1000, SERIES = 100, FILE_STEPS = 30, MEMORY_STEPS = 10]: readonly number[] = SMALL
@@ -51,34 +44,8 @@ const WARM_RUNS = 15;
 const home = await mkdtemp(join(tmpdir(), "varve-metric-scan-"));
 
 async function open(): Promise<Engine> {
-  const data = join(home, "data");
-  const { engine } = await Engine.open({
-    wal: await openLocalWal({
-      directory: join(home, "wal"),
-      sync: "never",
-      syncIntervalMs: 100,
-      segmentBytes: 128 << 20,
-      recovery: "strict",
-      logger: silentLogger,
-    }),
-    meta: openSqliteMetaStore(join(home, "meta.db")),
-    files: localFileStore(data),
-    flusher: workerFlushExecutor(data),
-    merger: workerMergeExecutor(data),
-    onBug: unexpectedBug,
-    compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
-    clock: systemClock,
-    scheduler: new Scheduler(),
-    logger: silentLogger,
-    limits: {
-      memtableBytes: 2 ** 31,
-      writeBufferBytes: 2 ** 31,
-      logBytesMax: 2 ** 33,
-      idleMillis: Number.POSITIVE_INFINITY,
-      stallMillis: 1000,
-    },
-    pageCacheBytes: 256 << 20,
-  });
+  const limits = { ...NO_LIMITS, memtableBytes: 2 ** 31, writeBufferBytes: 2 ** 31, logBytesMax: 2 ** 33 };
+  const { engine } = await openLocalEngine(home, { sync: "never", segmentBytes: 128 << 20 }, { limits, pageCacheBytes: 256 << 20 });
   return engine;
 }
 

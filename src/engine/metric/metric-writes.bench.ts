@@ -8,23 +8,15 @@
  * samples/s (6 to 9), 10 log records a step; flush 756 ms to one file, 1.84 B a sample; a metric's maxima by instance 2.1 ms; merge with
  * another step 2.2 s, 1.80 B a sample.
  */
-import { Scheduler } from "../../base/scheduler/scheduler.ts";
+import { openLocalEngine } from "../../../test/engine/local-engine.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { keyOf } from "../../../test/support/metric-batch.ts";
-import { systemClock } from "../../base/clock.ts";
-import { silentLogger } from "../../base/log.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
-import { workerMergeExecutor } from "../../storage/compaction/merge-executor.ts";
-import { localFileStore } from "../../storage/file-store/local-file-store.ts";
-import { openSqliteMetaStore } from "../../storage/meta-store/sqlite-meta-store.ts";
-import { workerFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
-import { openLocalWal } from "../../storage/wal/local-wal.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
-import { Engine } from "../engine.ts";
-import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
+import type { Engine } from "../engine.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const METRICS: number = SMALL ? 50 : 1000;
@@ -37,36 +29,8 @@ const OPTIONS = { autoCreate: true, tableOptions: {}, physicalTable: "greptime_p
 
 const home = await mkdtemp(join(tmpdir(), "varve-metric-bench-"));
 
-async function open(): ReturnType<typeof Engine.open> {
-  const wal = join(home, "wal");
-  const data = join(home, "data");
-  return Engine.open({
-    wal: await openLocalWal({
-      directory: wal,
-      sync: "always",
-      syncIntervalMs: 100,
-      segmentBytes: 128 << 20,
-      recovery: "strict",
-      logger: silentLogger,
-    }),
-    meta: openSqliteMetaStore(join(home, "meta.db")),
-    files: localFileStore(data),
-    flusher: workerFlushExecutor(data),
-    merger: workerMergeExecutor(data),
-    onBug: unexpectedBug,
-    compaction: { isAutomatic: false, triggerFiles: 4, outputBytesMax: 1 << 30 },
-    clock: systemClock,
-    scheduler: new Scheduler(),
-    logger: silentLogger,
-    limits: {
-      memtableBytes: 1 << 30,
-      writeBufferBytes: 1 << 30,
-      logBytesMax: 1 << 32,
-      idleMillis: Number.POSITIVE_INFINITY,
-      stallMillis: 1000,
-    },
-    pageCacheBytes: 256 << 20,
-  });
+function open(): ReturnType<typeof Engine.open> {
+  return openLocalEngine(home, { sync: "always", segmentBytes: 128 << 20 }, { pageCacheBytes: 256 << 20 });
 }
 
 function say(what: string, millis: number, samples: number): void {

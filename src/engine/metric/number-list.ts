@@ -1,3 +1,5 @@
+import { longer } from "../../base/bytes/longer-array.ts";
+
 /** A list of whole numbers that grows at its end: 4 B each. */
 export class NumberList {
   private array: Uint32Array<ArrayBuffer> = new Uint32Array(4);
@@ -13,11 +15,7 @@ export class NumberList {
   }
 
   push(value: number): void {
-    if (this.size === this.array.length) {
-      const grown = new Uint32Array(this.size * 2);
-      grown.set(this.array);
-      this.array = grown;
-    }
+    if (this.size === this.array.length) this.array = longer(this.array);
     this.array[this.size++] = value;
   }
 }

@@ -2,6 +2,7 @@
  * Tags of a physical table's series: the engine's own columns, and a column for each label, taken from the label sets when they are asked
  * for. Reading all labels of a large physical table is rare, so only columns used last are kept.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
 import { textAt } from "../../column/text-table.ts";
 import type { TagCodes } from "../../storage/scan/select/tag-codes.ts";
@@ -76,9 +77,7 @@ export class PhysicalTags implements SeriesView {
       const column = this.columns.get(name) ?? { codes: new Uint32Array(0), dictionary: [undefined], known: new Map(), seen: 0 };
       this.columns.delete(name);
       this.columns.set(name, column);
-      const grown = new Uint32Array(Math.max(this.count, column.codes.length));
-      grown.set(column.codes.subarray(0, column.seen));
-      column.codes = grown;
+      column.codes = resized(column.codes, this.count);
       if (name === SERIES_HASH_COLUMN) this.hash(column);
       else labels.set(this.source.labelId(name), column);
     }

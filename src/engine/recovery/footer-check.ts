@@ -2,12 +2,11 @@
  * Entries of files that were taken over from a meta store without checksums (version 1) are held against the files' footers, once, by the
  * first start of a version that has them: a bit that had flipped in an entry would hide rows, and its checksum would not tell.
  */
-import { DbError, corrupted } from "../../base/error.ts";
+import { corrupted } from "../../base/error.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { type MetaStore, UNVERIFIED_KEY } from "../../storage/meta-store/meta-store.ts";
-import type { DataFile } from "../../storage/sst/data-file.ts";
 import { entryMismatch } from "../../storage/sst/read/entry-check.ts";
-import { readParquet } from "../../storage/sst/read/file-contents.ts";
+import { fromParquet } from "../../storage/sst/read/file-contents.ts";
 import type { CheckedTable } from "../health/damaged-files.ts";
 
 /** See the file header. @throws DbError StorageUnavailable naming the first entry that is not its file's */
@@ -15,7 +14,8 @@ export async function checkFooters(meta: MetaStore, files: FileStore, tables: It
   if (meta.get(UNVERIFIED_KEY) === undefined) return;
   for (const table of tables) {
     for (const file of table.files) {
-      const why = await mismatchOf(file, files);
+      // A file that is missing or cannot be read is found, and named, elsewhere.
+      const why = await fromParquet(file.name, files, (parquet) => entryMismatch(file, parquet));
       if (why === undefined) continue;
       throw corrupted(
         `cannot open the data: of file ${file.name} of table ${table.database}.${table.name}, ${why}; put back the one ` +
@@ -26,19 +26,4 @@ export async function checkFooters(meta: MetaStore, files: FileStore, tables: It
   }
   meta.commit([{ key: UNVERIFIED_KEY, value: undefined }]);
   await meta.settled();
-}
-
-/** A file that is missing or cannot be read is found, and named, elsewhere. */
-async function mismatchOf(file: DataFile, files: FileStore): Promise<string | undefined> {
-  try {
-    const reader = await files.open(file.name);
-    try {
-      return entryMismatch(file, await readParquet(file.name, reader));
-    } finally {
-      reader.close();
-    }
-  } catch (error) {
-    if (error instanceof DbError) return undefined;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@
  * What one log segment has said about the series of one table: which number of this process each logged number stands for, and which code
  * each logged code of a tag value.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 import type { SeriesDefinitions } from "../../storage/memtable/series-definitions.ts";
 import type { Chunk } from "../../storage/memtable/chunk.ts";
 import { SeriesCarrier } from "../../storage/series/series-carrier.ts";
@@ -158,7 +159,5 @@ function carriedTo({ before, carrier, ...said }: Former, registry: SeriesRegistr
 }
 
 function grown(array: Uint32Array, index: number): Uint32Array {
-  const larger = new Uint32Array(Math.max(index + 1, array.length * 2)).fill(UNDEFINED);
-  larger.set(array);
-  return larger;
+  return longer(array, index + 1).fill(UNDEFINED, array.length);
 }

@@ -1,6 +1,7 @@
 /**
  * Dictionary keys of a decoder → series numbers of a table. The first row with a key resolves its tags; every other row is one lookup.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -41,11 +42,8 @@ export class SeriesMapper {
       map = { generation, database, epoch, renewals, series: new Uint32Array(1024).fill(UNKNOWN), strays: new Map() };
       this.maps.set(dictionary, map);
     }
-    if (map.series.length < dictionary.size) {
-      const grown = new Uint32Array(Math.max(dictionary.size, map.series.length * 2)).fill(UNKNOWN);
-      grown.set(map.series);
-      map.series = grown;
-    }
+    const { length } = map.series;
+    if (length < dictionary.size) map.series = longer(map.series, dictionary.size).fill(UNKNOWN, length);
     return map.series;
   }
 
@@ -165,11 +163,7 @@ export class SegmentMarks {
 
   /** Makes room for series below `count`. */
   reserve(count: number): Uint32Array {
-    if (this.marks.length < count) {
-      const grown = new Uint32Array(Math.max(count, this.marks.length * 2));
-      grown.set(this.marks);
-      this.marks = grown;
-    }
+    if (this.marks.length < count) this.marks = longer(this.marks, count);
     return this.marks;
   }
 }

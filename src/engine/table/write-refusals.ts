@@ -66,6 +66,16 @@ export class WriteRefusals {
     this.rows += rows;
   }
 
+  /** Adds the steps that `find` has for a table, if there are any, to `made`; refuses the table for what it throws, as `refuse` does. */
+  collect(made: TableSteps[], table: string, find: () => readonly SchemaStep[]): void {
+    try {
+      const steps = find();
+      if (steps.length > 0) made.push({ table, steps });
+    } catch (error) {
+      this.refuse(table, error);
+    }
+  }
+
   /** Counts rows of refused tables that were taken out of their batch. */
   leaveOut(rows: number): void {
     this.rows += rows;

@@ -42,6 +42,15 @@ export interface WriteTarget {
   prepare(source: ChunkSource): PreparedChunk;
 }
 
+/** The table of a name, of either kind. */
+export function targetOf(
+  tables: Pick<WriteTables, "find" | "logical">,
+  database: string,
+  name: string,
+): WriteTarget | LogicalTarget | undefined {
+  return tables.find(database, name) ?? tables.logical(database, name);
+}
+
 /** The tables of a thread. */
 export interface WriteTables {
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */

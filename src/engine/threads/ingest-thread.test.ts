@@ -1,3 +1,4 @@
+import { waitsForFlush } from "../../../test/engine/admission.ts";
 import { describe, expect, test } from "bun:test";
 import { AUTO, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
@@ -340,19 +341,10 @@ describe("memory of threads", () => {
     const machine = await start(1, { limits: { memtableBytes: SLAB, writeBufferBytes: 3 * SLAB, stallMillis: 60_000 } });
     const thread = machine.writer(1) as IngestThread;
     machine.holdFlush();
-    let isAdmitted = false;
     const lines = Array.from({ length: 20_000 }, (_, i) => `cpu,host=h${i % 50} v=${i * 7919}i ${i}`).join("\n");
     await thread.admit();
     await put(thread, lines);
-    const admitted = thread.admit().then(() => {
-      isAdmitted = true;
-    });
-    await until(() => machine.flushCount > 0);
-    await Bun.sleep(5);
-    expect(isAdmitted).toBe(false);
-    machine.releaseFlush();
-    await admitted;
-    expect(isAdmitted).toBe(true);
+    await waitsForFlush(machine, thread);
   });
 
   test("over the limit for too long refuses writers, with the reason", async () => {

@@ -7,6 +7,7 @@
  * An acknowledged row is in the owner's queue, which it empties before it looks at a table; so whoever hears of the acknowledgement sees
  * the row, on whatever connection.
  */
+import { targetOf } from "../table/write-target.ts";
 import { AssertionError } from "../../base/assert.ts";
 import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -102,12 +103,11 @@ export class IngestThread implements RowWriter, SchemaLookup {
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
-    const target = this.tables.find(database, table) ?? this.tables.logical(database, table);
-    return target?.plan.columnOf.get(column);
+    return targetOf(this.tables, database, table)?.plan.columnOf.get(column);
   }
 
   onlyFieldOf(database: string, table: string): string | undefined {
-    const found = this.tables.find(database, table) ?? this.tables.logical(database, table);
+    const found = targetOf(this.tables, database, table);
     return found === undefined ? undefined : onlyFieldOf(found.schema);
   }
 

@@ -1,4 +1,5 @@
 /** Deletes and expiry beside ingest threads: a delete hides by sequence, whichever thread wrote the rows and whenever it tells of them. */
+import { staysSo } from "../../../test/engine/stays-so.ts";
 import { describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
@@ -24,18 +25,6 @@ async function deleteKey(machine: Machine, host: string, time: bigint): Promise<
 
 async function deleteAll(machine: Machine): Promise<number> {
   return (await machine.engine.table("public", "cpu")?.deleteRange({ timeRange: ALL_TIME, tagPredicates: [] })) ?? 0;
-}
-
-/** The same answer now, after a crash, a flush, a restart and a merge. */
-async function staysSo(machine: Machine, want: readonly string[]): Promise<void> {
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.crash();
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.engine.flushTable("public", "cpu");
-  expect(await rows(machine)).toEqual([...want]);
-  await machine.restart();
-  await machine.engine.compactTable("public", "cpu");
-  expect(await rows(machine)).toEqual([...want]);
 }
 
 describe("a delete beside ingest threads", () => {

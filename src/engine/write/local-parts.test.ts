@@ -1,35 +1,15 @@
+import { openLocalEngine } from "../../../test/engine/local-engine.ts";
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
-import { plainParts } from "../../../test/engine/plain-parts.ts";
-import { silentLogger } from "../../base/log.ts";
-import { localFileStore } from "../../storage/file-store/local-file-store.ts";
-import { openSqliteMetaStore } from "../../storage/meta-store/sqlite-meta-store.ts";
-import { workerMergeExecutor } from "../../storage/compaction/merge-executor.ts";
-import { workerFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
-import { openLocalWal } from "../../storage/wal/local-wal.ts";
-import { Engine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 
 /** An engine on the parts of a server: disk, SQLite, a worker. */
 async function openIn(home: string): Promise<Engine> {
-  const data = join(home, "data");
-  const { engine } = await Engine.open({
-    wal: await openLocalWal({
-      directory: join(home, "wal"),
-      sync: "always",
-      syncIntervalMs: 100,
-      segmentBytes: 1 << 16,
-      recovery: "strict",
-      logger: silentLogger,
-    }),
-    meta: openSqliteMetaStore(join(home, "meta.db")),
-    ...plainParts(localFileStore(data)),
-    flusher: workerFlushExecutor(data),
-    merger: workerMergeExecutor(data),
-  });
+  const { engine } = await openLocalEngine(home, { sync: "always", segmentBytes: 1 << 16 });
   return engine;
 }
 

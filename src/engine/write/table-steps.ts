@@ -50,12 +50,7 @@ export function tableSteps(
   for (const each of pending) {
     const { table } = each.write;
     if (refusals.tables.has(table)) continue;
-    try {
-      const steps = stepsOf(each, source);
-      if (steps.length > 0) made.push({ table, steps });
-    } catch (error) {
-      refusals.refuse(table, error);
-    }
+    refusals.collect(made, table, () => stepsOf(each, source));
   }
   return made;
 }

@@ -91,12 +91,7 @@ export class JsonScanner {
 
   /** Goes into the object at the cursor. Returns whether it has members; the cursor is then before the first key. @throws JsonError */
   enterObject(): boolean {
-    this.deeper();
-    this.at++;
-    if (this.peek() !== END_BRACE) return true;
-    this.at++;
-    this.depth--;
-    return false;
+    return this.enter(END_BRACE);
   }
 
   /** Reads a key and moves to its value. The key's extent is in `start`, `stop`. @throws JsonError */
@@ -121,9 +116,13 @@ export class JsonScanner {
 
   /** Goes into the array at the cursor. Returns whether it has elements; the cursor is then at the first. @throws JsonError */
   enterArray(): boolean {
+    return this.enter(END_BRACKET);
+  }
+
+  private enter(end: number): boolean {
     this.deeper();
     this.at++;
-    if (this.peek() !== END_BRACKET) return true;
+    if (this.peek() !== end) return true;
     this.at++;
     this.depth--;
     return false;

@@ -7,16 +7,12 @@ import type { ColumnRole, ParquetColumn } from "./types.ts";
 
 /** The footer value for `columns`. */
 export function encodeColumns(columns: readonly ParquetColumn[]): string {
-  return JSON.stringify(
-    columns.map(({ name, type, nullable, role, bloom, bareSeconds }) => ({
-      name,
-      type,
-      nullable,
-      role,
-      ...(bloom === true ? { bloom } : {}),
-      ...(bareSeconds === true ? { bareSeconds } : {}),
-    })),
-  );
+  return JSON.stringify(columns.map((column) => described(column, column.bloom === true, column.bareSeconds === true)));
+}
+
+/** What is told of a column, in this order; flags only where they are set. */
+function described({ name, type, nullable, role }: ParquetColumn, bloom: boolean, bareSeconds: boolean): ParquetColumn {
+  return { name, type, nullable, role, ...(bloom ? { bloom } : {}), ...(bareSeconds ? { bareSeconds } : {}) };
 }
 
 /** The columns of a footer value, or why it is none. */
@@ -56,14 +52,7 @@ function decodeColumn(item: unknown): ParquetColumn | undefined {
   const { name, nullable, role, bloom, bareSeconds }: ColumnFields = item;
   const type = decodeType(item["type"]);
   if (typeof name !== "string" || typeof nullable !== "boolean" || !isRole(role) || type === undefined) return undefined;
-  return {
-    name,
-    type,
-    nullable,
-    role,
-    ...(bloom === true ? { bloom } : {}),
-    ...(bareSeconds === true ? { bareSeconds } : {}),
-  };
+  return described({ name, type, nullable, role }, bloom === true, bareSeconds === true);
 }
 
 function isRole(value: unknown): value is ColumnRole {

@@ -2,7 +2,9 @@ import { crc32 } from "../../base/bytes/hash.ts";
 import { OUTPUT_BUFFER_BYTES } from "./limits.ts";
 import type { ByteSink } from "./types.ts";
 
-/** Collects the bytes of a file into writes of about 1 MiB and counts them. */
+const MAGIC: Uint8Array = new TextEncoder().encode("PAR1");
+
+/** Collects the bytes of a file into writes of about 1 MiB and counts them. The file begins with its magic bytes; `finish` ends it. */
 export class FileOutput {
   private readonly sink: ByteSink;
   private readonly buffer = new Uint8Array(OUTPUT_BUFFER_BYTES);
@@ -13,6 +15,7 @@ export class FileOutput {
 
   constructor(sink: ByteSink) {
     this.sink = sink;
+    this.write(MAGIC);
   }
 
   write(bytes: Uint8Array): void {
@@ -37,8 +40,17 @@ export class FileOutput {
     return this.checksum;
   }
 
-  /** Hands what is collected to the sink. */
-  flush(): void {
+  /** Writes the footer, its length and the magic bytes: the file is complete. */
+  finish(footer: Uint8Array): void {
+    this.write(footer);
+    const end = new Uint8Array(8);
+    new DataView(end.buffer).setUint32(0, footer.length, true);
+    end.set(MAGIC, 4);
+    this.write(end);
+    this.flush();
+  }
+
+  private flush(): void {
     if (this.buffered > 0) this.sink.write(this.buffer.subarray(0, this.buffered));
     this.buffered = 0;
   }

@@ -1,3 +1,5 @@
+import { longerBytes } from "../../base/bytes/longer-array.ts";
+
 /**
  * A growing byte buffer that encoders write into directly: reserve once for the worst case, then store through `bytes` and `view`.
  *
@@ -19,10 +21,8 @@ export class PageBuffer {
   reserve(extra: number): void {
     const need = this.length + extra;
     if (need <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(need, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
-    this.view = new DataView(grown.buffer);
+    this.bytes = longerBytes(this.bytes, this.length, need);
+    this.view = new DataView(this.bytes.buffer);
   }
 
   u8(value: number): void {

@@ -18,6 +18,11 @@ export interface DataPage {
   readonly values: ByteCursor;
 }
 
+interface StoredPage {
+  readonly header: DataPageHeader | DictionaryPageHeader;
+  readonly body: Uint8Array;
+}
+
 /** A dictionary page, checked and uncompressed. */
 export interface DictionaryPage {
   readonly header: DictionaryPageHeader;
@@ -32,10 +37,8 @@ export interface DictionaryPage {
  */
 export function readDataPage(file: ParquetFile, fileOffset: number, bytes: Uint8Array, verify: boolean): DataPage {
   const { fileName } = file;
-  const reader = new ThriftReader(bytes, 0, fileName, fileOffset);
-  const header = decodePageHeader(reader);
+  const { header, body } = openPage(fileName, fileOffset, bytes, verify);
   if (header.kind !== "data") throw corruption(fileName, fileOffset, "a dictionary where a data page belongs");
-  const body = bodyOf(fileName, fileOffset, bytes, reader.offset, header, verify);
   const { levelByteLength } = header;
   if (levelByteLength > body.length || levelByteLength > header.uncompressedByteLength) {
     throw corruption(fileName, fileOffset, `${levelByteLength} bytes of levels in a page of ${body.length}`);
@@ -56,30 +59,24 @@ export function readDataPage(file: ParquetFile, fileOffset: number, bytes: Uint8
 /** Reads a dictionary page. @throws DbError StorageUnavailable */
 export function readDictionaryPage(file: ParquetFile, fileOffset: number, bytes: Uint8Array, verify: boolean): DictionaryPage {
   const { fileName } = file;
-  const reader = new ThriftReader(bytes, 0, fileName, fileOffset);
-  const header = decodePageHeader(reader);
+  const { header, body } = openPage(fileName, fileOffset, bytes, verify);
   if (header.kind !== "dictionary") throw corruption(fileName, fileOffset, "a data page where a dictionary belongs");
-  const body = bodyOf(fileName, fileOffset, bytes, reader.offset, header, verify);
   const values = uncompress(fileName, fileOffset, body, header.uncompressedByteLength);
   return { header, values: new ByteCursor(values, fileName, fileOffset) };
 }
 
-function bodyOf(
-  fileName: string,
-  fileOffset: number,
-  bytes: Uint8Array,
-  headerLength: number,
-  header: DataPageHeader | DictionaryPageHeader,
-  verify: boolean,
-): Uint8Array {
-  const body = bytes.subarray(headerLength);
+/** A page's header, and its body, which has the length and, if `verify`, the checksum that the header says. */
+function openPage(fileName: string, fileOffset: number, bytes: Uint8Array, verify: boolean): StoredPage {
+  const reader = new ThriftReader(bytes, 0, fileName, fileOffset);
+  const header = decodePageHeader(reader);
+  const body = bytes.subarray(reader.offset);
   if (body.length !== header.storedByteLength) {
     throw corruption(fileName, fileOffset, `a page of ${header.storedByteLength} bytes in ${body.length}`);
   }
   if (verify && crc32(body) !== header.crc) {
     throw corruption(fileName, fileOffset, "the page does not match its checksum", "checksum");
   }
-  return body;
+  return { header, body };
 }
 
 function uncompress(fileName: string, fileOffset: number, stored: Uint8Array, byteLength: number): Uint8Array {

@@ -40,8 +40,6 @@ import type { ByteRange, ByteSink, ColumnInput, ParquetColumn, WriterOptions, Wr
 
 const DEFAULTS: WriterOptions = { zstdLevel: 1, rowsPerPage: 16_384, rowsPerRowGroup: 1_048_576, createdBy: "varve" };
 
-const MAGIC: Uint8Array = new TextEncoder().encode("PAR1");
-
 /** Owns a file while it is written. `append` any number of times, then `addBlob`, then `finish` once. */
 export class ParquetWriter {
   private columns: readonly ParquetColumn[];
@@ -68,7 +66,6 @@ export class ParquetWriter {
     );
     assert(new Set(columns.map((column) => column.name)).size === columns.length, "column names are distinct");
     this.output = new FileOutput(sink);
-    this.output.write(MAGIC);
   }
 
   /**
@@ -204,12 +201,7 @@ export class ParquetWriter {
     assert(digits >= 0, "the footer has a place for its checksum");
     const checksum = crc32(footer).toString(16).padStart(8, "0");
     for (let i = 0; i < checksum.length; i++) footer[digits + i] = checksum.charCodeAt(i);
-    this.output.write(footer);
-    const end = new Uint8Array(8);
-    new DataView(end.buffer).setUint32(0, footer.length, true);
-    end.set(MAGIC, 4);
-    this.output.write(end);
-    this.output.flush();
+    this.output.finish(footer);
   }
 
   private summary(): WrittenFile {

@@ -51,21 +51,52 @@ export function uniquePairs(text: string, known: ReadonlySet<string>): UniquePai
 /** See `UniquePairs`; yields between steps of some milliseconds. */
 export function* uniquePairsInSteps(text: Uint8Array, known: ReadonlySet<string>): Generator<undefined, UniquePairs> {
   const pairs = new Map<string, string>();
+  let duplicate: string | undefined;
+  const isTooMany = yield* eachPair(text, known, (name, value) => {
+    if (pairs.has(name)) duplicate = name;
+    else pairs.set(name, value);
+    return duplicate === undefined;
+  });
+  if (duplicate !== undefined) return { duplicate };
+  return isTooMany ? { tooMany: PAIRS_MAX } : pairs;
+}
+
+/** A form or query as a map of all values of each known name, in their order; or that there are too many pairs. */
+export type RepeatedPairs = ReadonlyMap<string, readonly string[]> | { readonly tooMany: number };
+
+/** See `RepeatedPairs`; yields between steps of some milliseconds. */
+export function* repeatedPairsInSteps(text: Uint8Array, known: ReadonlySet<string>): Generator<undefined, RepeatedPairs> {
+  const pairs = new Map<string, string[]>();
+  const isTooMany = yield* eachPair(text, known, (name, value) => {
+    const values = pairs.get(name);
+    if (values === undefined) pairs.set(name, [value]);
+    else values.push(value);
+    return true;
+  });
+  return isTooMany ? { tooMany: PAIRS_MAX } : pairs;
+}
+
+/** Hands on the pairs of known names until `take` gives false; tells whether there are too many. */
+function* eachPair(
+  text: Uint8Array,
+  known: ReadonlySet<string>,
+  take: (name: string, value: string) => boolean,
+): Generator<undefined, boolean> {
   let count = 0;
   for (let from = 0; from < text.length; ) {
     const found = text.indexOf(AMPERSAND, from);
     const to = found < 0 ? text.length : found;
-    if (to > from && ++count > PAIRS_MAX) return { tooMany: PAIRS_MAX };
+    if (to > from && ++count > PAIRS_MAX) return true;
     const equals = text.subarray(from, Math.min(to, from + NAME_BYTES_MAX + 1)).indexOf(EQUALS);
     const nameEnd = equals < 0 ? to : from + equals;
     const name = nameEnd - from > NAME_BYTES_MAX ? "" : decoded(text.subarray(from, nameEnd));
     if (to > from && known.has(name)) {
-      if (pairs.has(name)) return { duplicate: name };
-      pairs.set(name, yield* decodedInSteps(text.subarray(Math.min(nameEnd + 1, to), to)));
+      const value = yield* decodedInSteps(text.subarray(Math.min(nameEnd + 1, to), to));
+      if (!take(name, value)) return false;
     }
     from = to + 1;
   }
-  return pairs;
+  return false;
 }
 
 /** One value, decoded in pieces that end where a character does. */

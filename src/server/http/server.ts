@@ -12,6 +12,10 @@ import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusLabelRoutes } from "./protocols/prometheus/query/labels.ts";
+import { prometheusQueryRoutes } from "./protocols/prometheus/query/query.ts";
+import { promqlRowRoutes } from "./protocols/prometheus/query/rows.ts";
+import { prometheusStatusRoutes } from "./protocols/prometheus/query/status.ts";
 import { prometheusTextRoutes } from "./protocols/prometheus/query-text.ts";
 import { prometheusReadRoutes } from "./protocols/prometheus/read.ts";
 import { sqlRoutes } from "./protocols/sql/sql.ts";
@@ -42,6 +46,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),
       ...prometheusTextRoutes(options),
+      ...prometheusLabelRoutes(options, metrics, failures),
+      ...prometheusQueryRoutes(options, metrics, failures),
+      ...prometheusStatusRoutes(options),
+      ...promqlRowRoutes(options, metrics, failures),
     ],
   });
   const listener = openListener(options, service);

@@ -1,4 +1,5 @@
 /** What one scan asks the indexes of one file: conditions are turned into keys once, lists are searched once. */
+import { firstNumberFrom, firstWordFrom } from "../../base/bytes/binary-search.ts";
 import type { FieldCondition, ScanMetrics } from "../../table/scan.ts";
 import type { FileIndex, FileIndexes } from "./file-indexes.ts";
 import { mayHold } from "./key-filter.ts";
@@ -49,7 +50,8 @@ export class IndexLookup {
     start: number,
     end: number,
   ): Promise<boolean> {
-    for (let at = pieceAt(index.starts, start); at < index.pieces.length && index.starts[at]! < end; at++) {
+    const first = firstNumberFrom(index.starts, start + 1, 1, index.pieces.length) - 1;
+    for (let at = first; at < index.pieces.length && index.starts[at]! < end; at++) {
       if (question === undefined) {
         const marks = await this.marksOf(condition, index, at);
         if (marks === undefined || anyMarked(marks, start - index.starts[at]!, end - index.starts[at]!)) return true;
@@ -111,23 +113,11 @@ function listMarks(plain: Uint8Array, condition: LeafCondition, { type }: FileIn
 
 /** Whether a page with rows of `[start, end)`, counted from the list's first, is marked. */
 function anyMarked({ marks, pageEnds }: ListMarks, start: number, end: number): boolean {
-  for (let page = pieceAt(pageEnds, start); page < marks.length; page++) {
-    if (marks[page] === 1 && pageEnds[page]! > start) return true;
+  for (let page = firstWordFrom(pageEnds, start + 1); page < marks.length; page++) {
+    if (marks[page] === 1) return true;
     if (pageEnds[page]! >= end) return false;
   }
   return false;
-}
-
-/** The piece that holds a row. */
-function pieceAt(starts: Float64Array | Uint32Array, row: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (starts[middle]! <= row) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 function mayAnswer(filter: Uint8Array, { alternatives, unless }: Question): boolean {

@@ -11,6 +11,7 @@
  * Lower-casing may turn two characters outside ASCII (U+212A, U+0130) into ASCII letters; a block that holds one says so by a key of its
  * own, and searches in lower-cased text then read it.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 import type { TextPart } from "../../table/scan.ts";
 import { finished, HASHED, HIGH_FACTOR, HIGH_SEED, hashBytes, LOW_FACTOR, LOW_SEED } from "./key-hash.ts";
 import { FILTER_KEYS_MAX, TEXT_KEYS_MAX } from "./limits.ts";
@@ -97,9 +98,7 @@ export class TextKeys {
   }
 
   private growTrigrams(): void {
-    const { trigrams } = this;
-    this.trigrams = new Uint32Array(trigrams.length * 2);
-    this.trigrams.set(trigrams);
+    this.trigrams = longer(this.trigrams);
   }
 }
 

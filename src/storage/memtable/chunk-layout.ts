@@ -9,6 +9,17 @@ export const ElementClass = { u8: 0, u16: 1, u32: 2, i8: 3, i16: 4, i32: 5, f32:
 export type ElementClass = (typeof ElementClass)[keyof typeof ElementClass];
 
 const ELEMENT_BYTES: readonly number[] = [1, 2, 4, 1, 2, 4, 4, 8, 8, 8];
+/** The arrays of the classes of plain numbers. */
+const NUMBER_ARRAYS: readonly (new (buffer: ArrayBufferLike, offset: number, length: number) => NumberArray)[] = [
+  Uint8Array,
+  Uint16Array,
+  Uint32Array,
+  Int8Array,
+  Int16Array,
+  Int32Array,
+  Float32Array,
+  Float64Array,
+];
 
 /** Bytes of one element. */
 export function elementBytes(element: ElementClass): number {
@@ -27,24 +38,7 @@ export function align8(offset: number): number {
 
 /** A plain-number array over `buffer`. `element` is not i64 or u64. */
 export function numberArrayOn(buffer: ArrayBufferLike, element: ElementClass, offset: number, length: number): NumberArray {
-  switch (element) {
-    case ElementClass.u8:
-      return new Uint8Array(buffer, offset, length);
-    case ElementClass.u16:
-      return new Uint16Array(buffer, offset, length);
-    case ElementClass.u32:
-      return new Uint32Array(buffer, offset, length);
-    case ElementClass.i8:
-      return new Int8Array(buffer, offset, length);
-    case ElementClass.i16:
-      return new Int16Array(buffer, offset, length);
-    case ElementClass.i32:
-      return new Int32Array(buffer, offset, length);
-    case ElementClass.f32:
-      return new Float32Array(buffer, offset, length);
-    default:
-      return new Float64Array(buffer, offset, length);
-  }
+  return new (NUMBER_ARRAYS[element] ?? Float64Array)(buffer, offset, length);
 }
 
 /** The element class of an array. */

@@ -9,6 +9,8 @@
  * in the order of time, those of several connections some requests late: `latenessOf` says how late, so that a scan of a time range or of
  * the newest row stops at the first row before which nothing of interest can have come.
  */
+import { pieceOf } from "../../base/bytes/binary-search.ts";
+import { resized } from "../../base/bytes/longer-array.ts";
 import type { Chunk } from "./chunk.ts";
 
 /** Lateness of a series whose times ascend strictly. */
@@ -40,7 +42,7 @@ export class RowPostings {
     if (rows <= this.rowCount) return;
     if (this.rowCount === 0) this.base = chunks[0]?.timeBase ?? 0n;
     this.reserve(rows, seriesCount);
-    for (let c = chunkOfRow(starts, this.rowCount); c < chunks.length; c++) {
+    for (let c = pieceOf(starts, this.rowCount); c < chunks.length; c++) {
       const chunk = chunks[c] as Chunk;
       if (chunk.deletes !== true) this.add(chunk, starts[c] as number);
     }
@@ -68,13 +70,13 @@ export class RowPostings {
   }
 
   private reserve(rows: number, seriesCount: number): void {
-    if (this.previous.length < rows) this.previous = grown(this.previous, new Uint32Array(Math.ceil(rows * 1.5)));
+    if (this.previous.length < rows) this.previous = resized(this.previous, Math.ceil(rows * 1.5));
     if (this.heads.length >= seriesCount) return;
     const room = Math.max(seriesCount, Math.ceil(this.heads.length * 1.5));
     const known = this.heads.length;
-    this.heads = grown(this.heads, new Uint32Array(room)).fill(NO_ROW, known);
-    this.newest = grown(this.newest, new Float64Array(room)).fill(Number.NEGATIVE_INFINITY, known);
-    this.lateness = grown(this.lateness, new Float64Array(room)).fill(ALWAYS_ASCENDS, known);
+    this.heads = resized(this.heads, room).fill(NO_ROW, known);
+    this.newest = resized(this.newest, room).fill(Number.NEGATIVE_INFINITY, known);
+    this.lateness = resized(this.lateness, room).fill(ALWAYS_ASCENDS, known);
   }
 
   /** Takes in the rows of a chunk that were not taken in yet. */
@@ -101,25 +103,8 @@ export function rowStarts(chunks: readonly Chunk[]): Uint32Array {
   return starts;
 }
 
-/** The chunk that holds a row. `starts` are those of `rowStarts`. */
-export function chunkOfRow(starts: Uint32Array, row: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] as number) <= row) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
 let scratchSeries = new Uint32Array(1024);
 let scratchTimes = new Float64Array(1024);
-
-function grown<A extends Uint32Array | Float64Array>(array: A, target: A): A {
-  target.set(array);
-  return target;
-}
 
 function link(
   series: Uint32Array,

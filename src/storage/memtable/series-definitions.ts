@@ -4,6 +4,7 @@
  *
  * A TSBS series of ten tags takes about 35 B, of which 12 are its own host name; with every text written out it took 115.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
 import type { ByteReader } from "../../base/bytes/byte-reader.ts";
 import type { ByteWriter } from "../../base/bytes/byte-writer.ts";
@@ -17,12 +18,10 @@ export class TagMarks {
 
   /** The marks of a tag column, with room for codes below `count`. Segment ids are above 0. */
   reserve(position: number, count: number): Uint32Array {
-    const known = this.marks[position];
-    if (known !== undefined && known.length >= count) return known;
-    const grown = new Uint32Array(Math.max(16, count, (known?.length ?? 0) * 2));
-    if (known !== undefined) grown.set(known);
-    this.marks[position] = grown;
-    return grown;
+    const known = this.marks[position] ?? new Uint32Array(16);
+    const marks = known.length < count ? longer(known, count) : known;
+    this.marks[position] = marks;
+    return marks;
   }
 
   /** Bytes held. */

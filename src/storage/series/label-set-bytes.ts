@@ -1,4 +1,5 @@
 /** A label set's text written as bytes from values that are bytes: the same as `encodeLabels` makes, without a string. */
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 
 /** See the file header. `bytes[0, length)` is the text. */
 export class LabelSetBytes {
@@ -14,11 +15,7 @@ export class LabelSetBytes {
   add(head: Uint8Array, source: Uint8Array, start: number, end: number): boolean {
     const count = end - start;
     const need = this.length + head.length + DIGITS_MAX + count;
-    if (need > this.bytes.length) {
-      const grown = new Uint8Array(need * 2);
-      grown.set(this.bytes.subarray(0, this.length));
-      this.bytes = grown;
-    }
+    if (need > this.bytes.length) this.bytes = longerBytes(this.bytes, this.length, need * 2);
     const { bytes } = this;
     let at = this.length;
     for (let i = 0; i < head.length; i++) bytes[at++] = head[i]!;

@@ -6,6 +6,7 @@
  *
  * 0.2 µs a series, once; then one look into an array.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import type { SeriesRegistry } from "./series-registry.ts";
 
 const UNKNOWN = 0xffff_ffff;
@@ -32,9 +33,9 @@ export class SeriesCarrier {
   /** The code in `to` of a tag value of `from`, in the column at `position`. */
   codeOf(position: number, code: number): number {
     if (code === 0) return 0; // NULL everywhere.
-    let codes = this.codes[position];
-    if (codes === undefined || codes.length <= code) {
-      codes = longer(codes, this.from.textsAt(position).size);
+    let codes = this.codes[position] ?? new Uint32Array(0);
+    if (codes.length <= code) {
+      codes = withRoom(codes, this.from.textsAt(position).size);
       this.codes[position] = codes;
     }
     let own = codes[code] as number;
@@ -55,7 +56,7 @@ export class SeriesCarrier {
 
   private carry(series: number): number {
     const { from, to } = this;
-    if (series >= this.numbers.length) this.numbers = longer(this.numbers, Math.max(from.count, series + 1));
+    if (series >= this.numbers.length) this.numbers = withRoom(this.numbers, Math.max(from.count, series + 1));
     if (this.tuple.length !== to.columnCount) this.tuple = to.initialCodes();
     for (let position = 0; position < from.columnCount; position++) {
       this.tuple[position] = this.codeOf(position, from.codesAt(position)[series] as number);
@@ -66,8 +67,6 @@ export class SeriesCarrier {
   }
 }
 
-function longer(array: Uint32Array | undefined, length: number): Uint32Array {
-  const grown = new Uint32Array(length).fill(UNKNOWN);
-  if (array !== undefined) grown.set(array);
-  return grown;
+function withRoom(numbers: Uint32Array, length: number): Uint32Array {
+  return resized(numbers, length).fill(UNKNOWN, numbers.length);
 }

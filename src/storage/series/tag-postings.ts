@@ -6,6 +6,7 @@
  * Made when a column is first asked for and extended by the series that came since: 4 B a series and 8 B a value, nothing while rows are
  * written.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 
 const NONE = 0xffff_ffff;
 
@@ -19,13 +20,10 @@ export class TagPostings {
   /** Takes in series below `count`, whose codes are `codes`; codes are below `codeCount`. */
   extend(codes: Uint32Array, count: number, codeCount: number): void {
     if (this.heads.length < codeCount) {
-      const room = Math.max(codeCount, this.heads.length * 2);
-      const heads = new Uint32Array(room).fill(NONE);
-      heads.set(this.heads);
-      this.heads = heads;
-      this.counts = resized(this.counts, room);
+      this.heads = longer(this.heads, codeCount).fill(NONE, this.heads.length);
+      this.counts = longer(this.counts, codeCount);
     }
-    if (this.next.length < count) this.next = resized(this.next, Math.max(count, this.next.length * 2));
+    if (this.next.length < count) this.next = longer(this.next, count);
     const { heads, counts, next } = this;
     for (let series = this.listed; series < count; series++) {
       const code = codes[series] as number;
@@ -53,10 +51,4 @@ export class TagPostings {
   get byteLength(): number {
     return this.heads.byteLength + this.counts.byteLength + this.next.byteLength;
   }
-}
-
-function resized(array: Uint32Array, length: number): Uint32Array {
-  const grown = new Uint32Array(length);
-  grown.set(array);
-  return grown;
 }

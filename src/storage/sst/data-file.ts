@@ -1,4 +1,5 @@
 import type { TableId } from "../../base/units.ts";
+import type { TableFile } from "../../table/catalog.ts";
 /** What is known of a data file without opening it. */
 
 /** What a file deletes of older ones. */
@@ -10,16 +11,7 @@ export interface FileTombstones {
 }
 
 /** A file of sorted rows within one time window, made by a flush or a compaction. */
-export interface DataFile {
-  readonly id: number;
-  readonly name: string;
-  /** 0 in a file that only deletes. */
-  readonly rowCount: number;
-  readonly byteLength: number;
-  /** Of rows and tombstones, inclusive, in the unit of the time index. */
-  readonly minTime: bigint;
-  readonly maxTime: bigint;
-  readonly sequence: number;
+export interface DataFile extends TableFile {
   readonly schemaVersion: number;
   /** Absent: the file deletes nothing. They hide rows of older files, never the file's own. */
   readonly tombstones?: FileTombstones;

@@ -8,6 +8,7 @@
  * Counting sort by series; ranges of a series mostly come in order of time, and then nothing is compared but neighbours.
  */
 import { assert } from "../../base/assert.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import { TombstoneSet } from "./tombstone-set.ts";
 
 /** See the file header. */
@@ -136,16 +137,10 @@ export class TombstoneBuilder {
   }
 
   private grow(): void {
-    const length = this.series.length * 2;
-    const { series, firsts, lasts, ages } = this;
-    this.series = new Uint32Array(length);
-    this.series.set(series);
-    this.firsts = new Float64Array(length);
-    this.firsts.set(firsts);
-    this.lasts = new Float64Array(length);
-    this.lasts.set(lasts);
-    this.ages = new Uint32Array(length);
-    this.ages.set(ages);
+    this.series = longer(this.series);
+    this.firsts = longer(this.firsts);
+    this.lasts = longer(this.lasts);
+    this.ages = longer(this.ages);
   }
 }
 

@@ -8,6 +8,7 @@
  *
  * A single row is a range of one time, so a DELETE of a day of 4,000 series is 4,000 ranges. 16 B a range and 12 B a series.
  */
+import { firstNumberFrom } from "../../base/bytes/binary-search.ts";
 import { assert } from "../../base/assert.ts";
 
 /** See the file header. Never changed once made. */
@@ -49,15 +50,7 @@ export class TombstoneSet {
 
   /** The first range of the series at `position` that does not end before `time`; `ends[position]` if there is none. */
   firstFrom(position: number, time: number): number {
-    const { lasts } = this;
-    let low = this.startOf(position);
-    let high = this.ends[position]!;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (lasts[middle]! < time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNumberFrom(this.lasts, time, this.startOf(position), this.ends[position]!);
   }
 
   /** Index of the first range of the series at `position`. */

@@ -7,7 +7,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorOf, failureOf } from "../../../test/support/failure-of.ts";
 import { FaultyLogDisk } from "../../../test/support/faulty-log-disk.ts";
-import { type LocalLog, makeLocalLog, openLocalLog } from "../../../test/support/local-log.ts";
+import { type LocalLog, TestLogs } from "../../../test/support/local-log.ts";
 import type { LocalWalOptions } from "./local-wal.ts";
 import { LogFile } from "./log-file.ts";
 
@@ -16,33 +16,12 @@ const CALLS_MAX = 40;
 /** Long enough for the first try to heal, which comes after 100 ms. */
 const HEAL_MS = 400;
 
-const logs: LocalLog[] = [];
-afterEach(async () => {
-  for (const log of logs.splice(0)) {
-    log.disk.release();
-    log.disk.heal();
-    await log.dispose();
-  }
-});
-
-async function open(options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
-  const log = await makeLocalLog(options);
-  logs.push(log);
-  await log.wal.recover(() => undefined);
-  return log;
-}
+const logs = new TestLogs();
+afterEach(() => logs.dispose());
 
 async function put(log: LocalLog, sequence: number): Promise<void> {
   log.wal.beginRecord();
   await log.wal.append(sequence, [new Uint8Array(10)]);
-}
-
-async function sequencesAfterPowerLoss(log: LocalLog): Promise<number[]> {
-  const next = await log.crash();
-  logs.push(next);
-  const sequences: number[] = [];
-  await next.wal.recover(({ sequence }) => void sequences.push(sequence));
-  return sequences;
 }
 
 /** What an engine does when no row of the log is needed any more. */
@@ -101,7 +80,7 @@ describe("a trim in the midst of healing", () => {
     async (_, { options, into }) => {
       let steps = 0;
       for (let call = 1; call <= CALLS_MAX; call++) {
-        const log = await open(options);
+        const log = await logs.open(options);
         await put(log, 1);
         await into(log);
         const stopped = await Promise.race([log.disk.holdNth(call).then(() => true), Bun.sleep(HEAL_MS).then(() => false)]);
@@ -112,8 +91,8 @@ describe("a trim in the midst of healing", () => {
         await log.heal();
         await trimAll(log);
         await put(log, 3);
-        expect({ call, found: await sequencesAfterPowerLoss(log) }).toEqual({ call, found: options.sync === "never" ? [] : [3] });
-        for (const each of logs.splice(0)) await each.dispose();
+        expect({ call, found: await logs.sequencesAfterPowerLoss(log) }).toEqual({ call, found: options.sync === "never" ? [] : [3] });
+        await logs.dispose();
         if (!stopped) break;
         steps++;
       }
@@ -125,7 +104,7 @@ describe("a trim in the midst of healing", () => {
 
   test("keeps what is needed: of segments below the head alone, acknowledged records are there after a power loss", async () => {
     for (let call = 1; call <= 12; call++) {
-      const log = await open({ segmentBytes: 60 });
+      const log = await logs.open({ segmentBytes: 60 });
       await put(log, 1);
       await put(log, 2);
       log.disk.fail("sync", "EIO: i/o error", 0, 2); // Those of the header and the ends pass.
@@ -138,15 +117,15 @@ describe("a trim in the midst of healing", () => {
       await trimmed;
       await log.heal();
       await put(log, 4);
-      expect((await sequencesAfterPowerLoss(log)).at(-1)).toBe(4);
-      for (const each of logs.splice(0)) await each.dispose();
+      expect((await logs.sequencesAfterPowerLoss(log)).at(-1)).toBe(4);
+      await logs.dispose();
     }
   });
 });
 
 describe("interval", () => {
   test("syncs a file once at a time, also when it leaves it as a round comes", async () => {
-    const log = await open({ sync: "interval", syncIntervalMs: 1, segmentBytes: 100 });
+    const log = await logs.open({ sync: "interval", syncIntervalMs: 1, segmentBytes: 100 });
     await put(log, 1);
     for (let i = 2; i <= 6; i += 2) {
       const syncing = log.disk.hold("sync");
@@ -162,7 +141,7 @@ describe("interval", () => {
   });
 
   test("a background sync that fails while a record is being written leaves the file open for it", async () => {
-    const log = await open({ sync: "interval", syncIntervalMs: 2 });
+    const log = await logs.open({ sync: "interval", syncIntervalMs: 2 });
     await put(log, 1);
     const writing = log.disk.hold("write");
     const second = put(log, 2);
@@ -183,7 +162,7 @@ describe("interval", () => {
 
 describe("rotating", () => {
   test("beside an append that begins a segment closes each file once", async () => {
-    const log = await open({ sync: "interval", syncIntervalMs: 1_000_000 });
+    const log = await logs.open({ sync: "interval", syncIntervalMs: 1_000_000 });
     await put(log, 1);
     const syncing = log.disk.hold("sync");
     const rotated = log.wal.rotate();
@@ -195,8 +174,7 @@ describe("rotating", () => {
     await log.wal.trim(2);
     expect(log.wal.segments().map(({ id }) => id)).toEqual([2]);
     await log.wal.close();
-    const next = await openLocalLog(log.directory);
-    logs.push(next);
+    const next = await logs.reopen(log);
     const found: number[] = [];
     await next.wal.recover(({ sequence }) => void found.push(sequence));
     expect(found).toEqual([2]);
@@ -205,7 +183,7 @@ describe("rotating", () => {
 
 describe("trimming", () => {
   test("keeps the order of segments when deletes fail in two trims at once", async () => {
-    const log = await open({ segmentBytes: 40 });
+    const log = await logs.open({ segmentBytes: 40 });
     for (let i = 1; i <= 4; i++) await put(log, i);
     const deleting = log.disk.hold("delete");
     const first = log.wal.trim(3);
@@ -222,7 +200,7 @@ describe("trimming", () => {
   });
 
   test("a closed log trims nothing: whoever has it now does", async () => {
-    const log = await open({ segmentBytes: 40 });
+    const log = await logs.open({ segmentBytes: 40 });
     for (let i = 1; i <= 3; i++) await put(log, i);
     await log.wal.close();
     await log.wal.trim(3);
@@ -232,7 +210,7 @@ describe("trimming", () => {
 
 describe("a log file", () => {
   test("is closed once, after the calls under way, and refuses every call after its end", async () => {
-    const log = await open();
+    const log = await logs.open();
     const disk = new FaultyLogDisk();
     const file = await LogFile.create(disk, join(log.directory, "x"));
     const syncing = disk.hold("sync");
@@ -250,7 +228,7 @@ describe("a log file", () => {
 
 describe("the disk of these tests", () => {
   test("hears of calls on files that are not open, second syncs at once, and closes beneath a call", async () => {
-    const log = await open();
+    const log = await logs.open();
     const seen: string[] = [];
     const disk = new FaultyLogDisk(({ message }) => void seen.push(message));
     const path = join(log.directory, "x");

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { errorOf, failureOf } from "../../../test/support/failure-of.ts";
 import { walContract } from "../../../test/contract/wal-contract.ts";
-import { type LocalLog, makeLocalLog, openLocalLog } from "../../../test/support/local-log.ts";
+import { type LocalLog, makeLocalLog, openLocalLog, TestLogs } from "../../../test/support/local-log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LocalWalOptions } from "./local-wal.ts";
 import { STATEMENT_BYTES, STATEMENT_STRIDE } from "./log-ends.ts";
@@ -11,15 +11,11 @@ import { RECORD_HEADER_BYTES, RECORD_PAYLOAD_BYTES_MAX, SEGMENT_HEADER_BYTES } f
 
 walContract("openLocalWal", (segmentBytes) => makeLocalLog({ segmentBytes }));
 
-const logs: LocalLog[] = [];
-afterEach(async () => {
-  for (const log of logs.splice(0)) await log.dispose();
-});
+const logs = new TestLogs();
+afterEach(() => logs.dispose());
 
 async function open(options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
-  const log = await makeLocalLog(options);
-  logs.push(log);
-  await log.wal.recover(() => undefined);
+  const log = await logs.open(options);
   log.disk.calls.length = 0;
   return log;
 }
@@ -27,16 +23,6 @@ async function open(options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
 async function put(log: LocalLog, sequence: number, text = "x"): Promise<void> {
   log.wal.beginRecord();
   await log.wal.append(sequence, [new TextEncoder().encode(text)]);
-}
-
-/** Sequences that the next start finds. */
-async function sequencesAfter(log: LocalLog, options: Partial<LocalWalOptions> = {}): Promise<number[]> {
-  log.disk.losePower();
-  const next = await openLocalLog(log.directory, options);
-  logs.push(next);
-  const sequences: number[] = [];
-  await next.wal.recover(({ sequence }) => void sequences.push(sequence));
-  return sequences;
 }
 
 const RECORD = RECORD_HEADER_BYTES + 1;
@@ -103,21 +89,21 @@ describe("the sync modes", () => {
     expect(log.disk.calls.at(-1)).toBe(`${RECORD} B at ${SEGMENT_HEADER_BYTES}`);
     await log.wal.close();
     expect(log.disk.unsyncedBytes).toBe(0);
-    expect(await sequencesAfter(log)).toEqual([1]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
   });
 
   test("interval syncs soon after", async () => {
     const log = await open({ sync: "interval", syncIntervalMs: 2 });
     await put(log, 1);
     while (log.disk.unsyncedBytes > 0) await Bun.sleep(1);
-    expect(await sequencesAfter(log)).toEqual([1]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
   });
 
   test("interval syncs a segment before it leaves it", async () => {
     const log = await open({ sync: "interval", syncIntervalMs: 1_000_000, segmentBytes: 40 });
     await put(log, 1);
     await put(log, 2);
-    expect(await sequencesAfter(log)).toEqual([1]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
   });
 
   test("interval stops acknowledging after a failed background sync", async () => {
@@ -150,7 +136,7 @@ describe("a disk that fails", () => {
       expect(log.disk.calls.slice(-2)).toEqual(["truncate", "sync"]);
       await put(log, 3);
       expect(log.wal.segments().map(({ id }) => id)).toEqual([1, 2]);
-      expect(await sequencesAfter(log)).toEqual([1, 3]);
+      expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 3]);
     }
   });
 
@@ -163,7 +149,7 @@ describe("a disk that fails", () => {
     await first;
     const failed = outcomes.filter(({ status }) => status === "rejected").length;
     expect(failed).toBe(3);
-    expect(await sequencesAfter(log)).toEqual([1, 2]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 2]);
   });
 
   test("on cutting a failed write: takes nothing more", async () => {
@@ -174,7 +160,7 @@ describe("a disk that fails", () => {
     await failureOf(put(log, 2));
     expect(log.wal.failure()).toBe("cannot cut a failed write (no space left) off the log: read-only file system");
     expect((await failureOf(put(log, 3))).message).toContain("read-only file system");
-    expect(await sequencesAfter(log)).toEqual([1]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
   });
 
   test("on the header of a segment: the segment goes, and a restart is not stopped by it", async () => {
@@ -185,7 +171,7 @@ describe("a disk that fails", () => {
     expect(segmentsIn(log.directory)).toEqual(["0000000001.log"]);
     await put(log, 3);
     expect(segmentsIn(log.directory)).toEqual(["0000000001.log", "0000000003.log"]);
-    expect(await sequencesAfter(log)).toEqual([1, 3]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 3]);
   });
 
   test("on making a segment: the record fails, the next one gets another", async () => {
@@ -193,7 +179,7 @@ describe("a disk that fails", () => {
     log.disk.fail("create", "too many open files");
     expect((await failureOf(put(log, 1))).message).toContain("too many open files");
     await put(log, 2);
-    expect(await sequencesAfter(log)).toEqual([2]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([2]);
   });
 
   test("on syncing the folder: takes nothing more, for the segment may vanish", async () => {
@@ -201,7 +187,7 @@ describe("a disk that fails", () => {
     log.disk.fail("syncFolder", "input/output error");
     await failureOf(put(log, 1));
     expect(log.wal.failure()).toContain("input/output error");
-    expect(await sequencesAfter(log)).toEqual([]);
+    expect(await logs.sequencesAfterPowerLoss(log)).toEqual([]);
   });
 
   test("on deleting a segment: says so, and the next trim tries again", async () => {
@@ -229,7 +215,7 @@ test("a disk that takes a few bytes at a time gets them all", async () => {
   const write = disk.write.bind(disk);
   disk.write = (fd, parts, position) => write(fd, [parts[0]!.subarray(0, 5)], position);
   await Promise.all([put(log, 1, "abc".repeat(50)), put(log, 2, "d")]);
-  expect(await sequencesAfter(log)).toEqual([1, 2]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 2]);
 });
 
 test("a record beyond the limit is refused, and what relies on it goes to a new segment", async () => {
@@ -248,7 +234,7 @@ test("memory shared between threads is written as it is", async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(100)).fill(7);
   log.wal.beginRecord();
   await log.wal.append(1, [shared.subarray(10, 20), shared.subarray(50, 60)]);
-  expect(await sequencesAfter(log)).toEqual([1]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
 });
 
 describe("a start", () => {
@@ -256,8 +242,7 @@ describe("a start", () => {
     const log = await open();
     await put(log, 1);
     await put(log, 2);
-    const next = await openLocalLog(log.directory);
-    logs.push(next);
+    const next = await logs.reopen(log);
     await next.wal.recover(() => undefined);
     // The second record says that the first was durable; nothing says so of the second.
     expect(next.disk.calls).toEqual([
@@ -279,8 +264,7 @@ describe("a start", () => {
   test("syncs nothing when the log is never synced", async () => {
     const log = await open({ sync: "never" });
     await put(log, 1);
-    const next = await openLocalLog(log.directory, { sync: "never" });
-    logs.push(next);
+    const next = await logs.reopen(log, { sync: "never" });
     await next.wal.recover(() => undefined);
     expect(next.disk.calls).toEqual(["list", "read", "size", "read", "open", `${STATEMENT_BYTES} B at ${STATEMENT_STRIDE}`]);
   });

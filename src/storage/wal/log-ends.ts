@@ -3,7 +3,7 @@
  * be on disk. Each segment names the one before it; nothing else names the newest, or says that the oldest was trimmed. See FORMAT.md.
  */
 import { crc32 } from "../../base/bytes/hash.ts";
-import { NO_SEGMENT, readU53, type SegmentEnd, writeU53 } from "./record-header.ts";
+import { NO_SEGMENT, readSegmentEnd, type SegmentEnd, writeSegmentEnd } from "./record-header.ts";
 
 /** The two ends of a log. */
 export interface LogEnds {
@@ -42,9 +42,7 @@ export function encodeStatement({ number, oldest, newest, end }: EndsStatement):
   view.setUint32(8, number, true);
   view.setUint32(12, oldest, true);
   view.setUint32(16, newest, true);
-  view.setUint32(20, end.id, true);
-  writeU53(view, 24, end.bytes);
-  view.setUint32(32, end.check, true);
+  writeSegmentEnd(view, 20, end);
   view.setUint32(36, crc32(bytes.subarray(0, 36)), true);
   return bytes;
 }
@@ -63,15 +61,15 @@ export function decodeStatement(bytes: Uint8Array, offset: number): StatementRes
   if (view.getUint32(36, true) !== crc32(bytes.subarray(offset, offset + 36))) return { kind: "none" };
   const version = view.getUint32(4, true);
   if (version !== VERSION) return { kind: "unknown", version };
-  const endBytes = readU53(view, 24);
-  if (endBytes === undefined) return { kind: "none" };
+  const end = readSegmentEnd(view, 20);
+  if (end === undefined) return { kind: "none" };
   return {
     kind: "ok",
     statement: {
       number: view.getUint32(8, true),
       oldest: view.getUint32(12, true),
       newest: view.getUint32(16, true),
-      end: { id: view.getUint32(20, true), bytes: endBytes, check: view.getUint32(32, true) },
+      end,
     },
   };
 }

@@ -3,13 +3,13 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { failureOf } from "../../../test/support/failure-of.ts";
-import { type LocalLog, makeLocalLog } from "../../../test/support/local-log.ts";
+import { type LocalLog, TestLogs } from "../../../test/support/local-log.ts";
 import type { Logger } from "../../base/log.ts";
 import type { LocalWalOptions } from "./local-wal.ts";
 import { SEGMENT_HEADER_BYTES } from "./record-header.ts";
 
 const FULL = "ENOSPC: no space left on device";
-const logs: LocalLog[] = [];
+const logs = new TestLogs();
 const lines: string[] = [];
 
 const logger: Logger = {
@@ -22,18 +22,10 @@ const logger: Logger = {
 
 afterEach(async () => {
   lines.length = 0;
-  for (const log of logs.splice(0)) {
-    log.disk.heal();
-    await log.dispose();
-  }
+  await logs.dispose();
 });
 
-async function open(options: Partial<LocalWalOptions> = {}): Promise<LocalLog> {
-  const log = await makeLocalLog({ logger, ...options });
-  logs.push(log);
-  await log.wal.recover(() => undefined);
-  return log;
-}
+const open = (options: Partial<LocalWalOptions> = {}): Promise<LocalLog> => logs.open({ logger, ...options });
 
 async function put(log: LocalLog, sequence: number): Promise<void> {
   log.wal.beginRecord();
@@ -44,14 +36,6 @@ function segmentsIn({ directory }: LocalLog): string[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith(".log"))
     .sort();
-}
-
-async function sequencesAfterPowerLoss(log: LocalLog): Promise<number[]> {
-  const next = await log.crash();
-  logs.push(next);
-  const sequences: number[] = [];
-  await next.wal.recover(({ sequence }) => void sequences.push(sequence));
-  return sequences;
 }
 
 test("a full disk: refuses after the second failure, tries seldom, goes on when there is room", async () => {
@@ -73,7 +57,7 @@ test("a full disk: refuses after the second failure, tries seldom, goes on when 
     "error the log takes no writes; it goes on by itself once its disk works",
     "info the log takes writes again",
   ]);
-  expect(await sequencesAfterPowerLoss(log)).toEqual([1, 2000]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 2000]);
 });
 
 test("tries that fail leave no files behind", async () => {
@@ -103,7 +87,7 @@ test("a disk with room for a header and not for a group is still full, and one f
   await log.heal();
   await put(log, 4);
   expect(statSync(join(log.directory, segmentsIn(log)[1] ?? "")).size).toBe(SEGMENT_HEADER_BYTES + 32 + 1);
-  expect(await sequencesAfterPowerLoss(log)).toEqual([1, 4]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 4]);
 });
 
 test("a failed sync: the same bytes are never synced again, but cut off before anything else is acknowledged", async () => {
@@ -117,7 +101,7 @@ test("a failed sync: the same bytes are never synced again, but cut off before a
   await put(log, 3);
   expect(log.wal.segments().map(({ id }) => id)).toEqual([1, 2]);
   expect(statSync(join(log.directory, "0000000001.log")).size).toBe(SEGMENT_HEADER_BYTES + 33);
-  expect(await sequencesAfterPowerLoss(log)).toEqual([1, 3]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1, 3]);
 });
 
 test("a failed sync and a crash before the cut: what was acknowledged is there, and the start is not refused", async () => {
@@ -127,7 +111,7 @@ test("a failed sync and a crash before the cut: what was acknowledged is there, 
   await failureOf(put(log, 2));
   await Bun.sleep(300);
   expect(log.wal.failure()).toContain("EIO");
-  expect(await sequencesAfterPowerLoss(log)).toEqual([1]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
 });
 
 test("a folder that cannot be synced: the new segment goes and another is made", async () => {
@@ -137,7 +121,7 @@ test("a folder that cannot be synced: the new segment goes and another is made",
   await log.heal();
   await put(log, 2);
   expect(segmentsIn(log).length).toBe(1);
-  expect(await sequencesAfterPowerLoss(log)).toEqual([2]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([2]);
 });
 
 test("interval: acknowledged rows are in doubt after a failed sync, so the log waits until their segment is trimmed", async () => {
@@ -164,7 +148,7 @@ test("a segment that waits for its cut may be trimmed instead", async () => {
   await log.wal.trim(2);
   await log.heal();
   await put(log, 3);
-  expect(await sequencesAfterPowerLoss(log)).toEqual([3]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([3]);
 });
 
 test("closes while its disk does not work, and says what was left", async () => {
@@ -174,5 +158,5 @@ test("closes while its disk does not work, and says what was left", async () => 
   await failureOf(put(log, 2));
   await log.wal.close();
   expect(lines.at(-1)).toBe("error cannot set the log right before it closes");
-  expect(await sequencesAfterPowerLoss(log)).toEqual([1]);
+  expect(await logs.sequencesAfterPowerLoss(log)).toEqual([1]);
 });

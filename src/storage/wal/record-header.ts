@@ -93,14 +93,27 @@ export function decodeRecordHeader(bytes: Uint8Array, offset: number, stamp: num
   };
 }
 
+/** Puts how a segment ends into sixteen bytes. */
+export function writeSegmentEnd(view: DataView, offset: number, { id, bytes, check }: SegmentEnd): void {
+  view.setUint32(offset, id, true);
+  writeU53(view, offset + 4, bytes);
+  view.setUint32(offset + 12, check, true);
+}
+
+/** What `writeSegmentEnd` put there; undefined when no segment ends so. */
+export function readSegmentEnd(view: DataView, offset: number): SegmentEnd | undefined {
+  const bytes = readU53(view, offset + 4);
+  return bytes === undefined ? undefined : { id: view.getUint32(offset, true), bytes, check: view.getUint32(offset + 12, true) };
+}
+
 /** Puts a whole number up to 2^53 - 1 into eight bytes. */
-export function writeU53(view: DataView, offset: number, value: number): void {
+function writeU53(view: DataView, offset: number, value: number): void {
   view.setUint32(offset, value % 0x1_0000_0000, true);
   view.setUint32(offset + 4, Math.floor(value / 0x1_0000_0000), true);
 }
 
 /** The whole number in eight bytes; undefined when it is larger than 2^53 - 1. */
-export function readU53(view: DataView, offset: number): number | undefined {
+function readU53(view: DataView, offset: number): number | undefined {
   const high = view.getUint32(offset + 4, true);
   return high > 0x1f_ffff ? undefined : high * 0x1_0000_0000 + view.getUint32(offset, true);
 }
@@ -125,9 +138,7 @@ export function encodeSegmentHeader({ id, stamp, previous }: NewSegment): Uint8A
   view.setUint32(8, id, true);
   view.setUint32(12, crc32(bytes.subarray(0, 12)), true);
   view.setUint32(16, stamp, true);
-  view.setUint32(20, previous.id, true);
-  writeU53(view, 24, previous.bytes);
-  view.setUint32(32, previous.check, true);
+  writeSegmentEnd(view, 20, previous);
   view.setUint32(36, crc32(bytes.subarray(0, 36)), true);
   return bytes;
 }
@@ -169,8 +180,6 @@ export function checkSegmentHeader(bytes: Uint8Array, segment: number): SegmentH
   if (check !== crc32(bytes.subarray(0, headerBytes - 4))) return { kind: "bad" };
   const stamp = version === 1 ? segment : view.getUint32(16, true);
   if (version !== VERSION) return { kind: "ok", headerBytes, stamp, check, previous: undefined };
-  const previousBytes = readU53(view, 24);
-  if (previousBytes === undefined) return { kind: "bad" };
-  const previous = { id: view.getUint32(20, true), bytes: previousBytes, check: view.getUint32(32, true) };
-  return { kind: "ok", headerBytes, stamp, check, previous };
+  const previous = readSegmentEnd(view, 20);
+  return previous === undefined ? { kind: "bad" } : { kind: "ok", headerBytes, stamp, check, previous };
 }

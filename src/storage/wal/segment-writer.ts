@@ -159,13 +159,7 @@ export class SegmentWriter {
 
   /** Completes the segment being written, if there is one. @throws the system's error */
   async finish(): Promise<void> {
-    await this.backgroundSyncing;
-    const segment = this.open;
-    if (segment === undefined) return;
-    if (segment.isDoubtful) return this.giveUp(segment);
-    if (this.parts.sync === "interval" && segment.written > segment.durable) await this.sync(segment);
-    await this.release(segment);
-    failPoint("log.segment-closed");
+    if (await this.closeOpen(this.parts.sync === "interval")) failPoint("log.segment-closed");
   }
 
   /** Leaves a segment to its repair when a background sync of it failed. */
@@ -184,12 +178,21 @@ export class SegmentWriter {
 
   /** Syncs what no sync has covered yet and closes the file being written. @throws the system's error */
   async end(): Promise<void> {
+    await this.closeOpen(true);
+  }
+
+  /** Closes the segment being written, synced if asked; leaves a doubtful one to its repair. Returns whether one was closed. */
+  private async closeOpen(isSynced: boolean): Promise<boolean> {
     await this.backgroundSyncing;
     const segment = this.open;
-    if (segment === undefined) return;
-    if (segment.isDoubtful) return this.giveUp(segment);
-    if (segment.written > segment.durable) await this.sync(segment);
+    if (segment === undefined) return false;
+    if (segment.isDoubtful) {
+      await this.giveUp(segment);
+      return false;
+    }
+    if (isSynced && segment.written > segment.durable) await this.sync(segment);
     await this.release(segment);
+    return true;
   }
 
   /**

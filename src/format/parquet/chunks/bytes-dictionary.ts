@@ -3,6 +3,7 @@
  *
  *   slots  open addressing, linear probing: index + 1, 0 = free; at most half full. A value is kept as its first row.
  */
+import { resized } from "../../../base/bytes/longer-array.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { encodePlainBytes } from "../encodings/byte-arrays.ts";
 import { FIELD_DICTIONARY_BYTES_MAX, FIELD_DICTIONARY_ENTRIES_MAX } from "../limits.ts";
@@ -46,11 +47,7 @@ export class BytesDictionary {
   /** Adds the rows up to `end`. Returns false when the dictionary grew too large; it is then useless. */
   addUntil(end: number): boolean {
     const { offsets, validity } = this.input;
-    if (this.indexes.length < end - this.start) {
-      const grown = new Uint32Array(end - this.start);
-      grown.set(this.indexes.subarray(0, this.indexCount));
-      this.indexes = grown;
-    }
+    if (this.indexes.length < end - this.start) this.indexes = resized(this.indexes, end - this.start);
     const { indexes } = this;
     let previous = -1;
     let streak = 0;

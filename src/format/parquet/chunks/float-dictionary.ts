@@ -1,3 +1,5 @@
+import { longer } from "../../../base/bytes/longer-array.ts";
+
 /**
  * Distinct floats of a chunk, told apart by their bits, in the order of their first appearance.
  *
@@ -84,13 +86,9 @@ export class FloatDictionary {
   }
 
   private grow(): void {
-    const low = new Int32Array(this.low.length * 2);
-    low.set(this.low);
-    this.low = low;
-    const high = new Int32Array(this.high.length * 2);
-    high.set(this.high);
-    this.high = high;
-    this.slots = new Int32Array(low.length * 2);
+    this.low = longer(this.low);
+    this.high = longer(this.high);
+    this.slots = new Int32Array(this.low.length * 2);
     for (let i = 0; i < this.size - 1; i++) this.place(i);
   }
 }

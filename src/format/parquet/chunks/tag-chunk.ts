@@ -3,6 +3,7 @@
  *
  * The dictionary holds the values that occur, in the order of their first run.
  */
+import { firstWordFrom } from "../../../base/bytes/binary-search.ts";
 import { assert } from "../../../base/assert.ts";
 import { pickTexts, type TextTable } from "../../../column/text-table.ts";
 import { bloomFilterOfTexts } from "../bloom-filter.ts";
@@ -21,7 +22,7 @@ let indexOfCode = new Uint32Array(1024);
 /** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. */
 export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number, pageEnds: Uint32Array): WrittenChunk {
   const rowEnd = pageEnds.length === 0 ? start : pageEnds[pageEnds.length - 1]!;
-  const firstRun = runAt(input.ends, start);
+  const firstRun = firstWordFrom(input.ends, start + 1);
   const codes = collectCodes(input, firstRun, rowEnd);
   const values = pickTexts(input.texts, codes);
   const plain = new PageBuffer();
@@ -44,18 +45,6 @@ export function writeTagChunk(chunk: ChunkWriter, input: TagRuns, start: number,
 /** Entry `index` of the chunk's dictionary: code `index + 1` of its texts. */
 function valueAt({ bytes, starts }: TextTable, index: number): Uint8Array {
   return bytes.subarray(starts[index + 1], starts[index + 2]);
-}
-
-/** The run that holds `row`: the first whose end lies behind it. */
-function runAt(ends: Uint32Array, row: number): number {
-  let low = 0;
-  let high = ends.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ends[middle]! > row) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** The codes other than NULL of the runs up to `rowEnd`, in order of appearance; `indexOfCode` then holds their positions plus 1. */

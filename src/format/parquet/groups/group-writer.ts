@@ -20,7 +20,6 @@ import { withBareSeconds } from "../writer.ts";
 import { cutEntries, PAGE_ENTRIES } from "./entry-pages.ts";
 import type { LeafRows } from "./shredder.ts";
 
-const MAGIC: Uint8Array = new TextEncoder().encode("PAR1");
 const ZSTD_LEVEL = 1;
 
 /** Rows of one column of the file: plain ones, or the entries of a leaf. */
@@ -45,7 +44,6 @@ export class GroupWriter {
     this.schema = schema;
     this.columns = columns;
     this.output = new FileOutput(sink);
-    this.output.write(MAGIC);
   }
 
   /**
@@ -79,12 +77,7 @@ export class GroupWriter {
       keyValues: [],
       createdBy: "varve",
     });
-    this.output.write(footer);
-    const end = new Uint8Array(8);
-    new DataView(end.buffer).setUint32(0, footer.length, true);
-    end.set(MAGIC, 4);
-    this.output.write(end);
-    this.output.flush();
+    this.output.finish(footer);
   }
 
   private writeColumn(column: ParquetColumn, input: GroupInput, rowCount: number): WrittenChunk {

@@ -1,14 +1,12 @@
+import { longer } from "../../../base/bytes/longer-array.ts";
+
 /** A growing run of levels, a byte each. */
 export class LevelBuffer {
   private bytes = new Uint8Array(1024);
   private length = 0;
 
   push(level: number): void {
-    if (this.length === this.bytes.length) {
-      const grown = new Uint8Array(this.length * 2);
-      grown.set(this.bytes);
-      this.bytes = grown;
-    }
+    if (this.length === this.bytes.length) this.bytes = longer(this.bytes);
     this.bytes[this.length++] = level;
   }
 

@@ -2,6 +2,7 @@
  * Sub-queries: plans that run for rows of another plan. Rows with equal parameters share one run, and a sub-query without parameters runs
  * once.
  */
+import { withOwnMemory } from "../contract/own-memory.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../../base/limits.ts";
@@ -31,18 +32,16 @@ const RESULT_BYTES = 128;
 const LONG_ROWS = 256;
 
 /** The rows of `input` with a column more for each sub-query. */
-export async function* apply(
+export function apply(
   node: Extract<PlanNode, { kind: "apply" }>,
   input: AsyncIterable<ExecBatch>,
   runPlan: (original: PlanNode, plan: PlanNode) => AsyncIterable<ExecBatch>,
   shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
   const { columns } = node.input;
-  const budget = shared.budget.part("sub-queries");
-  const context = { ...shared, budget };
   const rowsAtOnce = node.calls.some(({ type }) => type.kind === "string" || isNested(type)) ? LONG_ROWS : Number.POSITIVE_INFINITY;
-  const calls = node.calls.map((call) => new Call(call, columns, (plan) => runPlan(call.plan, plan), context));
-  try {
+  return withOwnMemory("sub-queries", shared, async function* (context) {
+    const calls = node.calls.map((call) => new Call(call, columns, (plan) => runPlan(call.plan, plan), context));
     for await (const whole of input) {
       for (const batch of pieces(whole, rowsAtOnce)) {
         checkCancelled(context);
@@ -52,9 +51,7 @@ export async function* apply(
         yield { rowCount: batch.rowCount, vectors: [...batch.vectors, ...added], runs: batch.runs };
       }
     }
-  } finally {
-    budget.close();
-  }
+  });
 }
 
 /** Values of the parameters of each row of a batch, and a key equal for equal ones. */

@@ -3,6 +3,7 @@
  * memory, rows of further ones go to disk as they come and are read again, as often as it takes: what stays of them comes behind what
  * stayed before in the input too.
  */
+import { withOwnMemory } from "../contract/own-memory.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
@@ -10,7 +11,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { KeyTable } from "../group-keys/key-table.ts";
 import { pieces } from "../rows/pieces.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { SpillFile } from "../../../table/spill-space.ts";
 
@@ -30,9 +31,8 @@ interface Again {
 }
 
 /** The first row of each key. NULLs are equal here. */
-export async function* firstOfEach(node: FirstOfEach, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  const spill = new SpillContext(node, context);
-  try {
+export function firstOfEach(node: FirstOfEach, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+  return withSpill(node, context, async function* (spill) {
     let again: Again | undefined;
     do {
       const before: Again | undefined = again;
@@ -41,26 +41,23 @@ export async function* firstOfEach(node: FirstOfEach, input: AsyncIterable<ExecB
       ({ again } = rest);
       if (before !== undefined) await spill.drop(before.file);
     } while (again !== undefined);
-  } finally {
-    await spill.close();
-  }
+  });
 }
 
 /** The first rows of as many keys as fit; puts the rows of others into `rest`. */
-async function* firsts(
+function firsts(
   node: FirstOfEach,
   input: AsyncIterable<ExecBatch>,
   shared: ExecContext,
   spill: SpillContext,
   rest: { again: Again | undefined },
 ): AsyncGenerator<ExecBatch> {
-  const budget = shared.budget.part("DISTINCT ON");
-  const context = { ...shared, budget };
-  const evaluators = node.keys.map((key) => new VectorEvaluator(key, node.input.columns, context));
-  const types = node.keys.map(({ type }) => type);
-  const table = new KeyTable(types, { nullsMatch: true }, budget.reserve);
-  const keyBytes = VALUE_BYTES * Math.max(1, types.length);
-  try {
+  return withOwnMemory("DISTINCT ON", shared, async function* (context) {
+    const { budget } = context;
+    const evaluators = node.keys.map((key) => new VectorEvaluator(key, node.input.columns, context));
+    const types = node.keys.map(({ type }) => type);
+    const table = new KeyTable(types, { nullsMatch: true }, budget.reserve);
+    const keyBytes = VALUE_BYTES * Math.max(1, types.length);
     for await (const batch of input) {
       checkCancelled(context);
       for (const piece of pieces(batch, Math.min(PIECE_ROWS, spill.rowsOf(batch.rowCount * keyBytes, batch.rowCount, PIECES_PER_SHARE)))) {
@@ -79,7 +76,5 @@ async function* firsts(
       await context.pace.turn();
     }
     await rest.again?.rows.finish();
-  } finally {
-    budget.close();
-  }
+  });
 }

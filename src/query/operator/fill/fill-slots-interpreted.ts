@@ -9,7 +9,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { slotOrder } from "./slot-pieces.ts";
 import { heldOrSorted } from "../sort/held-or-sorted.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { holding } from "../spill/spill-context.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 
 type FillSlots = Extract<PlanNode, { kind: "fill-slots" }>;
@@ -19,17 +19,10 @@ type Row = readonly Value[];
 const ROW_BYTES = 64;
 
 /** The series of `input`, one after the other, slots ascending. Groups that do not fit in memory come sorted, a series at a time. */
-export async function* fillSlotsInterpreted(
-  node: FillSlots,
-  input: AsyncIterable<ExecBatch>,
-  shared: ExecContext,
-): AsyncIterable<ExecBatch> {
-  const budget = shared.budget.part("FILL");
-  const context = { ...shared, budget };
-  const spill = new SpillContext(node, context);
-  const held = new HeldRows(node.input.columns, budget, ROW_BYTES);
-  try {
-    yield* heldOrSorted({ items: slotOrder(node), columns: node.input.columns }, held, input, context, spill, {
+export function fillSlotsInterpreted(node: FillSlots, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  return holding("FILL", node, shared, (context, spill) => {
+    const held = new HeldRows(node.input.columns, context.budget, ROW_BYTES);
+    return heldOrSorted({ items: slotOrder(node), columns: node.input.columns }, held, input, context, spill, {
       held: async function* () {
         const all: Series = new Map();
         for (const [key, row] of rowsOf(node, held.joined())) addTo(all, key, row, node);
@@ -49,10 +42,7 @@ export async function* fillSlotsInterpreted(
         yield* filledSeries(node, series, context);
       },
     });
-  } finally {
-    budget.close();
-    await spill.close();
-  }
+  });
 }
 
 /** Slots and rows by series. */

@@ -18,7 +18,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";
 import { type NextPoints, type SlotPiece, slotPieces } from "./slot-pieces.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { holding } from "../spill/spill-context.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 
 type FillSlots = Extract<PlanNode, { kind: "fill-slots" }>;
@@ -31,11 +31,8 @@ const EXACT_MAX = 2 ** 52;
 const [EMPTY, CONSTANT, BEFORE, EXTRA_ROWS] = [0, 1, 2, 3];
 
 /** The series of `input`, one after the other, slots ascending. */
-export async function* fillSlots(node: FillSlots, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
-  const budget = shared.budget.part("FILL");
-  const context = { ...shared, budget };
-  const spill = new SpillContext(node, context);
-  try {
+export function fillSlots(node: FillSlots, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  return holding("FILL", node, shared, async function* (context, spill) {
     const walk = new SlotWalk(node);
     for await (const piece of slotPieces(node, input, context, spill)) {
       const writer = new SlotWriter(node, piece, walk, context);
@@ -46,10 +43,7 @@ export async function* fillSlots(node: FillSlots, input: AsyncIterable<ExecBatch
       }
       writer.end();
     }
-  } finally {
-    budget.close();
-    await spill.close();
-  }
+  });
 }
 
 /** A group of a series with a value: its slot in widths from the origin. */

@@ -14,7 +14,7 @@ import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Sid
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { keyHashes } from "../group-keys/key-hashes.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
@@ -26,18 +26,13 @@ const KEY_BYTES = 16;
 const SKEW = 0.75;
 
 /** The rows of a join. */
-export async function* join(
+export function join(
   node: Join,
   left: AsyncIterable<ExecBatch>,
   right: AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const spill = new SpillContext(node, context);
-  try {
-    yield* joined(node, left, right, context, { spill, level: 0 });
-  } finally {
-    await spill.close();
-  }
+  return withSpill(node, context, (spill) => joined(node, left, right, context, { spill, level: 0 }));
 }
 
 /** How far the sides of a join have been split. */

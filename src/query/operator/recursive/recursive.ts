@@ -1,4 +1,5 @@
 /** WITH RECURSIVE: runs a query over its own rows, round by round. The rows of one round are held and, without ALL, all distinct ones. */
+import { withOwnMemory } from "../contract/own-memory.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { NodeOf } from "../contract/node.ts";
@@ -11,21 +12,15 @@ import { KeyTable } from "../group-keys/key-table.ts";
 const ROUNDS_MAX = 100_000;
 
 /** The rows of all rounds. @param runStep runs the step in a context that has the rows of a round */
-export async function* recursive(
+export function recursive(
   node: NodeOf<"recursive">,
   first: AsyncIterable<ExecBatch>,
   runStep: (round: ExecContext) => AsyncIterable<ExecBatch>,
   shared: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const budget = shared.budget.part("recursive query");
-  try {
-    yield* rounds(node, first, (rows) => runStep({ ...shared, rounds: new Map(shared.rounds).set(node.working, rows) }), {
-      ...shared,
-      budget,
-    });
-  } finally {
-    budget.close();
-  }
+  const stepOver = (rows: ExecBatch): AsyncIterable<ExecBatch> =>
+    runStep({ ...shared, rounds: new Map(shared.rounds).set(node.working, rows) });
+  return withOwnMemory("recursive query", shared, (context) => rounds(node, first, stepOver, context));
 }
 
 async function* rounds(

@@ -11,7 +11,7 @@ import { KeyTable, NO_ROW } from "../group-keys/key-table.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { keyHashes } from "../group-keys/key-hashes.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 
 type SetFilter = Extract<PlanNode, { kind: "set-filter" }>;
 
@@ -23,18 +23,13 @@ const PIECE_ROWS = 16_384;
 const PIECES_PER_SHARE = 8;
 
 /** The rows of `left` that stay. */
-export async function* setFilter(
+export function setFilter(
   node: SetFilter,
   left: AsyncIterable<ExecBatch>,
   right: AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncIterable<ExecBatch> {
-  const spill = new SpillContext(node, context);
-  try {
-    yield* filtered(node, left, right, context, spill, 0);
-  } finally {
-    await spill.close();
-  }
+  return withSpill(node, context, (spill) => filtered(node, left, right, context, spill, 0));
 }
 
 async function* filtered(

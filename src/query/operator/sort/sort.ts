@@ -12,7 +12,7 @@ import { sliceBatch } from "../../../column/slice.ts";
 import { Sorter } from "../rows/sorter.ts";
 import { mergeRuns, type RunOrder } from "../spill/merge-runs.ts";
 import { pieces } from "../rows/pieces.ts";
-import { SpillContext } from "../spill/spill-context.ts";
+import { holding, type SpillContext } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 
 /** Rows of a batch that a sort gives out. */
@@ -44,14 +44,7 @@ export async function* sort(
   context: ExecContext,
 ): AsyncIterable<ExecBatch> {
   if (node.keep === 0) return;
-  const budget = context.budget.part("sort");
-  const spill = new SpillContext(node, context);
-  try {
-    yield* sortedRows(node, input, { ...context, budget }, spill);
-  } finally {
-    budget.close();
-    await spill.close();
-  }
+  yield* holding("sort", node, context, (own, spill) => sortedRows(node, input, own, spill));
 }
 
 /** The rows of `input` in order. Rows are held on the budget of the context. */

@@ -3,7 +3,8 @@ import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { SpillFile } from "../../../table/spill-space.ts";
 import type { PlanNode } from "../contract/node.ts";
-import type { ExecContext } from "../contract/exec-context.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { withOwnMemory } from "../contract/own-memory.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { type SpillCounter, SpilledRows } from "./spilled-rows.ts";
 
@@ -67,4 +68,28 @@ export class SpillContext {
     for (const file of this.files) await file.close();
     this.files.clear();
   }
+}
+
+/** Runs an operator that may write rows to disk: the room of its files goes back when it ends, however it does. */
+export async function* withSpill(
+  node: PlanNode,
+  context: ExecContext,
+  work: (spill: SpillContext) => AsyncIterable<ExecBatch>,
+): AsyncGenerator<ExecBatch> {
+  const spill = new SpillContext(node, context);
+  try {
+    yield* work(spill);
+  } finally {
+    await spill.close();
+  }
+}
+
+/** Both: rows that are held on a budget of the operator's own, and on disk where they do not fit. */
+export function holding(
+  name: string,
+  node: PlanNode,
+  context: ExecContext,
+  work: (own: ExecContext, spill: SpillContext) => AsyncIterable<ExecBatch>,
+): AsyncGenerator<ExecBatch> {
+  return withOwnMemory(name, context, (own) => withSpill(node, own, (spill) => work(own, spill)));
 }

@@ -3,7 +3,7 @@
  */
 import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
 import type { HttpServerOptions } from "../options.ts";
-import { type UniquePairs, uniquePairsInSteps } from "../query-string.ts";
+import { type RepeatedPairs, repeatedPairsInSteps, type UniquePairs, uniquePairsInSteps } from "../query-string.ts";
 import { type Reply, textReply } from "../reply.ts";
 import { readBody, type BodyExchange } from "./body.ts";
 
@@ -13,7 +13,20 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 export type FormOptions = Pick<HttpServerOptions, "bodyBytesMax" | "scheduler">;
 
 /** The pairs of a form whose names are known, or the answer to what is none. */
-export async function readForm(exchange: BodyExchange, options: FormOptions, known: ReadonlySet<string>): Promise<UniquePairs | Reply> {
+export function readForm(exchange: BodyExchange, options: FormOptions, known: ReadonlySet<string>): Promise<UniquePairs | Reply> {
+  return readPairs(exchange, options, (body) => uniquePairsInSteps(body, known));
+}
+
+/** The same where names may come several times. */
+export function readRepeatedForm(exchange: BodyExchange, options: FormOptions, known: ReadonlySet<string>): Promise<RepeatedPairs | Reply> {
+  return readPairs(exchange, options, (body) => repeatedPairsInSteps(body, known));
+}
+
+async function readPairs<T>(
+  exchange: BodyExchange,
+  options: FormOptions,
+  pairsOf: (body: Uint8Array) => Generator<undefined, T>,
+): Promise<T | Reply> {
   const contentType = exchange.request.headers.get("content-type") ?? "";
   if (contentType.split(";", 1)[0]?.trim().toLowerCase() !== FORM_TYPE) {
     return textReply(415, `Form requests must have \`Content-Type: ${FORM_TYPE}\``);
@@ -21,5 +34,5 @@ export async function readForm(exchange: BodyExchange, options: FormOptions, kno
   const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });
   if (!(body instanceof Uint8Array)) return body;
   const pace = new Pace(options.scheduler);
-  return inTurns(uniquePairsInSteps(body, known), { signal: exchange.signal, pace });
+  return inTurns(pairsOf(body), { signal: exchange.signal, pace });
 }

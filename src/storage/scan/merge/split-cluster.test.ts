@@ -1,3 +1,4 @@
+import { timesSource } from "../../../../test/support/storage/scan-source.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Segment } from "./assemble.ts";
@@ -6,25 +7,13 @@ import { splitCluster } from "./split-cluster.ts";
 
 /** A source of one series with these times, in pages of three rows. */
 function sourceOf(times: readonly number[]): ScanSource {
-  return {
-    addRuns: () => undefined,
-    times: async (ranges) =>
-      ranges.map(({ start, end }) => {
-        const page = Math.floor(start / 3) * 3;
-        const vector = { kind: "time", base: 0n, offsets: Float64Array.from(times.slice(page)), validity: undefined } as const;
-        return { vector, from: start - page, to: end - page };
-      }),
-    column: async () => [],
-    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
-    columnAt: async () => undefined,
-    latest: 0,
-    newestOfAll: () => Number.NEGATIVE_INFINITY,
-    pageEnd: () => 0,
-    tombstones: () => undefined,
-    prune: async () => undefined,
-    summarise: () => [],
-    holdsNothing: () => false,
-  };
+  return timesSource(async (ranges) =>
+    ranges.map(({ start, end }) => {
+      const page = Math.floor(start / 3) * 3;
+      const vector = { kind: "time", base: 0n, offsets: Float64Array.from(times.slice(page)), validity: undefined } as const;
+      return { vector, from: start - page, to: end - page };
+    }),
+  );
 }
 
 /** Splits sorted lists of times and returns the times of each part. */

@@ -1,3 +1,4 @@
+import { timesSource } from "../../../../test/support/storage/scan-source.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { TombstoneBuilder } from "../../tombstone/tombstone-builder.ts";
@@ -9,24 +10,11 @@ type Range = readonly [series: number, first: number, last: number];
 
 /** A source whose row r has time `times[r]`; counts how often it is read. */
 function sourceOf(times: readonly number[], reads: { count: number }): ScanSource {
-  return {
-    addRuns: () => undefined,
-    async times(ranges) {
-      reads.count++;
-      const offsets = Float64Array.from(times);
-      return ranges.map(({ start, end }) => ({ vector: { kind: "time", base: 0n, offsets, validity: undefined }, from: start, to: end }));
-    },
-    column: async () => [],
-    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
-    columnAt: async () => undefined,
-    latest: 0,
-    newestOfAll: () => Number.NEGATIVE_INFINITY,
-    pageEnd: (row) => row,
-    tombstones: () => undefined,
-    prune: async () => undefined,
-    summarise: () => [],
-    holdsNothing: () => false,
-  };
+  return timesSource(async (ranges) => {
+    reads.count++;
+    const offsets = Float64Array.from(times);
+    return ranges.map(({ start, end }) => ({ vector: { kind: "time", base: 0n, offsets, validity: undefined }, from: start, to: end }));
+  });
 }
 
 function tombstones(source: number, ranges: readonly Range[]): SourceTombstones[] {

@@ -7,6 +7,7 @@
  * What is left are rows that nothing newer deletes, in every merge mode. Runs that no range touches are not looked at, and a run that one
  * range covers goes without being read.
  */
+import { firstNumberFrom } from "../../../base/bytes/binary-search.ts";
 import { assert } from "../../../base/assert.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import { RunList } from "./run-list.ts";
@@ -103,8 +104,8 @@ async function carveRun(
     if (to > from) carved.push(slot, source, run.start + from, run.start + to, times[from] as number, times[to - 1] as number);
   };
   for (const { first, last } of hidden) {
-    const start = lowerBound(times, from, first);
-    const end = lowerBound(times, start, last + 1);
+    const start = firstNumberFrom(times, first, from);
+    const end = firstNumberFrom(times, last + 1, start);
     if (start === end) continue; // Nothing there: two pieces would be read as one anyway.
     keep(start);
     from = end;
@@ -123,16 +124,4 @@ async function timesOf(rows: ScanSource, { start, end }: Run): Promise<Float64Ar
   }
   assert(at === times.length, `times of ${times.length} rows; got ${at}`);
   return times;
-}
-
-/** The first position from `from` on whose time is not below `time`. `times` ascends. */
-function lowerBound(times: Float64Array, from: number, time: number): number {
-  let low = from;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] as number) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,3 +1,5 @@
+import { longer } from "../../../base/bytes/longer-array.ts";
+
 /**
  * Runs of rows that a scan is made of, as parallel arrays: run i is rows `[starts[i], ends[i])` of source `sources[i]`, all of the
  * series in slot `slots[i]` (`series-selection.ts`), with times from `firsts[i]` to `lasts[i]` as offsets from the scan group's base.
@@ -23,19 +25,11 @@ export class RunList {
   }
 
   private grow(): void {
-    const length = this.slots.length * 2;
-    const { slots, sources, starts, ends, firsts, lasts } = this;
-    this.slots = new Uint32Array(length);
-    this.slots.set(slots);
-    this.sources = new Uint16Array(length);
-    this.sources.set(sources);
-    this.starts = new Uint32Array(length);
-    this.starts.set(starts);
-    this.ends = new Uint32Array(length);
-    this.ends.set(ends);
-    this.firsts = new Float64Array(length);
-    this.firsts.set(firsts);
-    this.lasts = new Float64Array(length);
-    this.lasts.set(lasts);
+    this.slots = longer(this.slots);
+    this.sources = longer(this.sources);
+    this.starts = longer(this.starts);
+    this.ends = longer(this.ends);
+    this.firsts = longer(this.firsts);
+    this.lasts = longer(this.lasts);
   }
 }

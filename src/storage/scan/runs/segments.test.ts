@@ -1,3 +1,4 @@
+import { timesSource } from "../../../../test/support/storage/scan-source.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Vector } from "../../../column/vector.ts";
@@ -25,30 +26,17 @@ function sourceOf(times: readonly number[], pageRows: number): ScanSource {
     const offsets = Float64Array.from(times.slice(page, page + pageRows));
     return { vector: { kind: "time", base: 0n, offsets, validity: undefined }, from: start - page, to: end - page };
   };
-  return {
-    addRuns: () => undefined,
-    async times(ranges) {
-      const pieces = [];
-      for (const { start, end } of ranges) {
-        for (let at = start; at < end; ) {
-          const to = Math.min(end, (Math.floor(at / pageRows) + 1) * pageRows);
-          pieces.push(piece(at, to));
-          at = to;
-        }
+  return timesSource(async (ranges) => {
+    const pieces = [];
+    for (const { start, end } of ranges) {
+      for (let at = start; at < end; ) {
+        const to = Math.min(end, (Math.floor(at / pageRows) + 1) * pageRows);
+        pieces.push(piece(at, to));
+        at = to;
       }
-      return pieces;
-    },
-    column: async () => [],
-    timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
-    columnAt: async () => undefined,
-    latest: 0,
-    newestOfAll: () => Number.NEGATIVE_INFINITY,
-    pageEnd: (row) => row,
-    tombstones: () => undefined,
-    prune: async () => undefined,
-    summarise: () => [],
-    holdsNothing: () => false,
-  };
+    }
+    return pieces;
+  });
 }
 
 async function clipped(times: readonly number[], min: number, max: number, pageRows = 3): Promise<string> {

@@ -2,6 +2,7 @@
  * From runs to what is emitted: clip runs to the time range, keep only the newest rows if asked to, find runs of one series that
  * overlap in time and so may hold the same row, and order the rest.
  */
+import { firstNumberFrom } from "../../../base/bytes/binary-search.ts";
 import type { RunList } from "./run-list.ts";
 import type { Piece, ScanSource } from "./scan-source.ts";
 
@@ -48,8 +49,8 @@ function clipRun(runs: RunList, run: number, pieces: readonly Piece[], next: num
     const { vector, from, to } = pieces[at++] as Piece;
     left -= to - from;
     if (vector?.kind !== "time") continue;
-    const low = lowerBound(vector.offsets, from, to, minOffset);
-    const high = lowerBound(vector.offsets, low, to, maxOffset + 1);
+    const low = firstNumberFrom(vector.offsets, minOffset, from, to);
+    const high = firstNumberFrom(vector.offsets, maxOffset + 1, low, to);
     if (high > low) {
       if (kept === 0) first = vector.offsets[low] as number;
       last = vector.offsets[high - 1] as number;
@@ -62,18 +63,6 @@ function clipRun(runs: RunList, run: number, pieces: readonly Piece[], next: num
   runs.firsts[run] = first;
   runs.lasts[run] = last;
   return at;
-}
-
-/** The first position in `[from, to)` whose value is not below `value`; `to` if there is none. `values` ascends. */
-function lowerBound(values: Float64Array, from: number, to: number, value: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((values[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { firstWordFrom } from "../../../base/bytes/binary-search.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { MergeMode } from "../../../table/schema.ts";
 import { type MemtableView, pickRows } from "../../memtable/pick-rows.ts";
@@ -86,23 +87,11 @@ function wantedRows(memtables: readonly MemtableView[], scan: MemtableScan): Sor
   return sortRows(chunks, rows, mergeMode);
 }
 
-/** The first run of slot `slot` or a later one. Runs are in the order of slots. */
-function firstRun({ runBuckets }: SortedRows, slot: number): number {
-  let low = 0;
-  let high = runBuckets.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((runBuckets[middle] as number) < slot) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** See `ScanSource`. There is one run a slot. */
 function newestOfAll(sorted: SortedRows, from: number, to: number): number {
   const { runStarts, times } = sorted;
-  const first = firstRun(sorted, from);
-  const end = firstRun(sorted, to);
+  const first = firstWordFrom(sorted.runBuckets, from);
+  const end = firstWordFrom(sorted.runBuckets, to);
   if (end - first < to - from) return Number.NEGATIVE_INFINITY;
   let newest = Number.POSITIVE_INFINITY;
   for (let run = first; run < end; run++) newest = Math.min(newest, times[(runStarts[run + 1] as number) - 1] as number);
@@ -111,7 +100,7 @@ function newestOfAll(sorted: SortedRows, from: number, to: number): number {
 
 function addRuns(sorted: SortedRows, source: number, from: number, to: number, runs: RunList): void {
   const { runBuckets, runStarts, times } = sorted;
-  for (let run = firstRun(sorted, from); run < runBuckets.length && (runBuckets[run] as number) < to; run++) {
+  for (let run = firstWordFrom(sorted.runBuckets, from); run < runBuckets.length && (runBuckets[run] as number) < to; run++) {
     const start = runStarts[run] as number;
     const end = runStarts[run + 1] as number;
     runs.push(runBuckets[run] as number, source, start, end, times[start] as number, times[end - 1] as number);

@@ -1,7 +1,8 @@
 /** What a data file says of itself: its footer and page indexes, its series and its tombstones, read before any page. */
+import { DbError } from "../../../base/error.ts";
 import type { TableId } from "../../../base/units.ts";
 import { openParquet, type ParquetFile } from "../../../format/parquet/file.ts";
-import type { FileReader } from "../../file-store/file-store.ts";
+import type { FileReader, FileStore } from "../../file-store/file-store.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../../tombstone/tombstone-blob.ts";
 import { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { DataFile } from "../data-file.ts";
@@ -54,13 +55,28 @@ export async function readFooter(meta: DataFile, reader: FileReader): Promise<Pa
 }
 
 /** The footer and page indexes of a file, from its last bytes. @throws DbError StorageUnavailable */
-export async function readParquet(name: string, reader: FileReader): Promise<ParquetFile> {
+async function readParquet(name: string, reader: FileReader): Promise<ParquetFile> {
   let tailBytes = Math.min(TAIL_BYTES, reader.byteLength);
   for (;;) {
     const tail = await reader.read(reader.byteLength - tailBytes, tailBytes);
     const opened = openParquet(name, reader.byteLength, tail);
     if (opened.kind === "file") return opened.file;
     tailBytes = opened.byteLength;
+  }
+}
+
+/** What `read` finds in a file's footer and page indexes; undefined when the file is missing or cannot be read as one. */
+export async function fromParquet<T>(name: string, store: Pick<FileStore, "open">, read: (file: ParquetFile) => T): Promise<T | undefined> {
+  try {
+    const reader = await store.open(name);
+    try {
+      return read(await readParquet(name, reader));
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    if (error instanceof DbError) return undefined;
+    throw error;
   }
 }
 

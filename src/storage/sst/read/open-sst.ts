@@ -1,4 +1,5 @@
 /** A data file while it is open: where its pages are, and their values, decoded through the cache. */
+import { pieceOf } from "../../../base/bytes/binary-search.ts";
 import type { TableId } from "../../../base/units.ts";
 import { errorText } from "../../../base/error.ts";
 import type { DataType } from "../../../column/data-type.ts";
@@ -102,14 +103,7 @@ export class OpenSst {
 
   /** The page that holds a row. */
   pageOf(row: number): number {
-    let low = 0;
-    let high = this.pageStarts.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if ((this.pageStarts[middle] as number) <= row) low = middle;
-      else high = middle;
-    }
-    return low;
+    return pieceOf(this.pageStarts, row);
   }
 
   /** Whether statistics leave room for a value of the page that meets the condition. */

@@ -1,0 +1,138 @@
+/**
+ * The entry: a tree, moments and a source of series to a result. Every part is evaluated for all steps at once, series by series.
+ */
+import { unreachable } from "../../../base/assert.ts";
+import type { Expression } from "../syntax/ast.ts";
+import { aggregate } from "./aggregation/aggregate.ts";
+import { scalarOperation, signedScalar, signedVector, vectorOperation } from "./binary/binary.ts";
+import { scalarCall, vectorCall } from "./functions/calls.ts";
+import { withoutName } from "./labels.ts";
+import { MergedSeries } from "./merged-series.ts";
+import { evaluationError, type QueryScope, type Scope, type StepSeries, unwrapped } from "./scope.ts";
+import { SelectionCache } from "./selection-cache.ts";
+import { instantSelector, rangeVector } from "./selectors.ts";
+import type { Annotations, EvaluationRun, QueryResult, QueryTimes, SampledSeries, SeriesSource, SteppedSeries } from "./series-source.ts";
+import { atOneMoment, isStepInvariant, repeatedScalar, repeatedVector } from "./step-invariant.ts";
+import { samplesIn } from "./kernels/raw-window.ts";
+
+/** Most steps of a query. Reason: each series has an array of them. */
+const STEPS_MAX = 4_000_000;
+
+/**
+ * Evaluates a checked tree. Series of a result are made as they are asked for, and errors come then, too.
+ *
+ * @param text that the tree was parsed from, for the places in annotations; without it all is on one line
+ * @throws DbError
+ */
+export async function evaluate(
+  expression: Expression,
+  times: QueryTimes,
+  source: SeriesSource,
+  run: EvaluationRun,
+  annotations: Annotations,
+  text?: string,
+): Promise<QueryResult> {
+  const count = Math.floor((times.endMillis - times.startMillis) / times.stepMillis) + 1;
+  if (!(count >= 1)) throw evaluationError("cannot evaluate the query: its end is before its start");
+  if (count > STEPS_MAX)
+    throw evaluationError(`cannot evaluate the query: it has ${count} steps, at most ${STEPS_MAX}; take a longer step`);
+  const query: QueryScope = { times, source, run, annotations, text, selections: new SelectionCache(expression), vector, scalar };
+  const scope: Scope = { query, moments: { startMillis: times.startMillis, stepMillis: times.stepMillis, count } };
+  const node = unwrapped(expression);
+  switch (node.valueType) {
+    case "scalar":
+      return { kind: "scalar", values: await scalar(node, scope) };
+    case "string":
+      return { kind: "string", value: node.kind === "StringLiteral" ? node.value : "" };
+    case "vector":
+      return { kind: "vector", series: named(vector(node, scope), scope), isOrdered: count === 1 && isOrdered(node) };
+    case "matrix":
+      return { kind: "matrix", series: rawSamples(node, scope) };
+    default:
+      return unreachable(node);
+  }
+}
+
+function isOrdered(node: Expression): boolean {
+  if (node.kind === "AggregateExpression") return node.operator === "topk" || node.operator === "bottomk";
+  return node.kind === "Call" && node.signature.name.startsWith("sort");
+}
+
+function vector(node: Expression, scope: Scope): AsyncIterable<StepSeries> {
+  if (scope.moments.count > 1 && isStepInvariant(node)) return repeatedVector(vectorOf(node, atOneMoment(scope)), scope);
+  return vectorOf(node, scope);
+}
+
+function vectorOf(node: Expression, scope: Scope): AsyncIterable<StepSeries> {
+  switch (node.kind) {
+    case "ParenExpression":
+      return vectorOf(node.expression, scope);
+    case "VectorSelector":
+      return instantSelector(node, scope, "value");
+    case "AggregateExpression":
+      return aggregate(node, scope);
+    case "BinaryExpression":
+      return vectorOperation(node, scope);
+    case "UnaryExpression":
+      return signedVector(node, scope);
+    case "Call":
+      return vectorCall(node, scope);
+    case "NumberLiteral":
+    case "StringLiteral":
+    case "MatrixSelector":
+    case "SubqueryExpression":
+      throw evaluationError(`cannot evaluate the query: a ${node.valueType} stands where an instant vector is needed`);
+    default:
+      return unreachable(node);
+  }
+}
+
+async function scalar(node: Expression, scope: Scope): Promise<Float64Array> {
+  const { count } = scope.moments;
+  if (count > 1 && node.kind !== "NumberLiteral" && isStepInvariant(node))
+    return repeatedScalar(await scalarOf(node, atOneMoment(scope)), count);
+  return scalarOf(node, scope);
+}
+
+async function scalarOf(node: Expression, scope: Scope): Promise<Float64Array> {
+  switch (node.kind) {
+    case "ParenExpression":
+      return scalarOf(node.expression, scope);
+    case "NumberLiteral":
+      return new Float64Array(scope.moments.count).fill(node.value);
+    case "BinaryExpression":
+      return scalarOperation(node, scope);
+    case "UnaryExpression":
+      return signedScalar(node, scope);
+    case "Call":
+      return scalarCall(node, scope);
+    case "StringLiteral":
+    case "VectorSelector":
+    case "MatrixSelector":
+    case "SubqueryExpression":
+    case "AggregateExpression":
+      throw evaluationError(`cannot evaluate the query: a ${node.valueType} stands where a scalar is needed`);
+    default:
+      return unreachable(node);
+  }
+}
+
+/** The result with names gone that are to go. Series that are equal without become one. */
+async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGenerator<SteppedSeries> {
+  const merged = new MergedSeries(scope);
+  for await (const one of series) {
+    if (one.present.includes(1)) merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
+  }
+  for (const { labels, values, present } of merged.take())
+    yield { labels, values, present: present.includes(0) ? present : undefined, histograms: undefined };
+}
+
+/** Of an instant query. */
+async function* rawSamples(node: Expression, scope: Scope): AsyncGenerator<SampledSeries> {
+  if (node.kind !== "MatrixSelector" && node.kind !== "SubqueryExpression") return;
+  const { moments, rangeMillis, series } = rangeVector(node, scope);
+  for await (const { labels, dropsName, times, values, count } of series) {
+    const samples = samplesIn(times, values, count, moments.startMillis - rangeMillis, moments.startMillis);
+    if (samples.count > 0) yield { labels: dropsName ? withoutName(labels) : labels, ...samples, histograms: undefined };
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Calls: which function gives a vector, which a scalar.
+ */
+import type { Call } from "../../syntax/ast.ts";
+import { addToScalar, emptySteps, filledSteps, zipped } from "../kernels/steps.ts";
+import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
+import { instantSelector } from "../selectors.ts";
+import { absent, absentOverTime } from "./absent.ts";
+import { histogramFraction, histogramQuantile, histogramQuantiles } from "./classic-histogram.ts";
+import { CALENDAR_FUNCTIONS, calendarFunction, INSTANT_FUNCTIONS, instantFunction } from "./instant-functions.ts";
+import { labelJoin, labelReplace, sorted, sortedByLabel } from "./label-functions.ts";
+import { RANGE_FUNCTIONS, rangeFunction } from "./range-functions.ts";
+
+type VectorFunction = (call: Call, scope: Scope) => AsyncIterable<StepSeries>;
+
+const VECTOR_FUNCTIONS: ReadonlyMap<string, VectorFunction> = new Map<string, VectorFunction>([
+  ["absent", absent],
+  ["absent_over_time", absentOverTime],
+  ["histogram_fraction", histogramFraction],
+  ["histogram_quantile", histogramQuantile],
+  ["histogram_quantiles", histogramQuantiles],
+  ["label_join", labelJoin],
+  ["label_replace", labelReplace],
+  ["sort", sorted],
+  ["sort_by_label", sortedByLabel],
+  ["sort_by_label_desc", sortedByLabel],
+  ["sort_desc", sorted],
+  ["timestamp", timestamp],
+  ["vector", vectorOf],
+]);
+
+/** The series of a call. @throws DbError */
+export function vectorCall(call: Call, scope: Scope): AsyncIterable<StepSeries> {
+  const { name } = call.signature;
+  const ofRange = RANGE_FUNCTIONS.get(name);
+  if (ofRange !== undefined) return rangeFunction(call, ofRange, scope);
+  const ofValue = INSTANT_FUNCTIONS.get(name);
+  if (ofValue !== undefined) return instantFunction(call, ofValue, scope);
+  const part = CALENDAR_FUNCTIONS.get(name);
+  if (part !== undefined) return calendarFunction(call, part, scope);
+  const ofVector = VECTOR_FUNCTIONS.get(name);
+  if (ofVector !== undefined) return ofVector(call, scope);
+  throw evaluationError(`cannot evaluate ${name}(): it needs native histograms, start timestamps or metadata, which are not supported`);
+}
+
+/** The numbers of a call, one a step. @throws DbError */
+export async function scalarCall(call: Call, scope: Scope): Promise<Float64Array> {
+  const { startMillis, stepMillis, count } = scope.moments;
+  const { times } = scope.query;
+  const constant = (value: number): Float64Array => new Float64Array(count).fill(value);
+  const [first, second] = call.args;
+  switch (call.signature.name) {
+    case "time":
+      return filledSteps(count, (step) => (startMillis + step * stepMillis) / 1000);
+    case "pi":
+      return constant(Math.PI);
+    case "start":
+      return constant(times.startMillis / 1000);
+    case "end":
+      return constant(times.endMillis / 1000);
+    case "range":
+      return constant((times.endMillis - times.startMillis) / 1000);
+    case "step":
+      return constant(times.startMillis === times.endMillis ? 0 : times.stepMillis / 1000);
+    case "min_of":
+    case "max_of": {
+      if (first === undefined || second === undefined) break;
+      const combine = call.signature.name === "min_of" ? Math.min : Math.max;
+      return zipped(await scope.query.scalar(first, scope), await scope.query.scalar(second, scope), combine);
+    }
+    case "scalar": {
+      if (first === undefined) break;
+      const seen = new Uint8Array(count);
+      const out = constant(Number.NaN);
+      for await (const series of scope.query.vector(first, scope)) addToScalar(out, seen, series);
+      return out;
+    }
+    default:
+      break;
+  }
+  throw evaluationError(`cannot evaluate ${call.signature.name}(): no such function gives a scalar`);
+}
+
+async function* vectorOf({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [scalar] = args;
+  if (scalar === undefined) return;
+  const { present } = emptySteps(scope.moments.count);
+  yield { labels: [], dropsName: false, values: await scope.query.scalar(scalar, scope), present: present.fill(1) };
+}
+
+/** Of a selector the time of the sample, of all else that of the step. */
+async function* timestamp({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [argument] = args;
+  if (argument === undefined) return;
+  const inner = unwrapped(argument);
+  if (inner.kind === "VectorSelector") {
+    for await (const series of instantSelector(inner, scope, "time")) yield { ...series, dropsName: true };
+    return;
+  }
+  const { startMillis, stepMillis, count } = scope.moments;
+  for await (const series of scope.query.vector(argument, scope))
+    yield { ...series, dropsName: true, values: filledSteps(count, (step) => (startMillis + step * stepMillis) / 1000) };
+}

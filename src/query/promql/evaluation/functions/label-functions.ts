@@ -1,0 +1,112 @@
+/**
+ * `label_replace`, `label_join`, and the functions that put series in order.
+ */
+import { compileLinearRegex, compileReplacement } from "../../../../base/text/linear-regex.ts";
+import type { Call } from "../../syntax/ast.ts";
+import { warn } from "../annotation.ts";
+import { valueAt } from "../kernels/steps.ts";
+import { compareLabels, labelValue, METRIC_NAME, withLabel } from "../labels.ts";
+import { MergedSeries } from "../merged-series.ts";
+import { collected, evaluationError, type Scope, type StepSeries, stringOf } from "../scope.ts";
+
+/** `label_replace(vector, target, replacement, source, pattern)`. @throws DbError */
+export async function* labelReplace(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [vector, ...texts] = call.args;
+  const [target = "", replacement = "", source = "", pattern = ""] = texts.map(stringOf);
+  const regex = compileLinearRegex(`^(?:${pattern})$`, { dotAll: true });
+  if (!regex.ok) throw evaluationError(`invalid regular expression in label_replace(): ${pattern}`);
+  if (!isLabelName(target)) throw evaluationError(`invalid destination label name in label_replace(): ${target}`);
+  const fill = compileReplacement(replacement, regex.value);
+  yield* relabelled(vector, scope, target, (series) => {
+    const groups = regex.value.first(labelValue(series.labels, source));
+    return groups === undefined ? undefined : fill(groups);
+  });
+}
+
+/** `label_join(vector, target, separator, source, …)`. @throws DbError */
+export async function* labelJoin(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [vector, ...texts] = call.args;
+  const [target = "", separator = "", ...sources] = texts.map(stringOf);
+  for (const source of sources) if (!isLabelName(source)) throw evaluationError(`invalid source label name in label_join(): ${source}`);
+  if (!isLabelName(target)) throw evaluationError(`invalid destination label name in label_join(): ${target}`);
+  yield* relabelled(vector, scope, target, ({ labels }) => sources.map((source) => labelValue(labels, source)).join(separator));
+}
+
+function isLabelName(name: string): boolean {
+  return name !== "" && name.isWellFormed();
+}
+
+async function* relabelled(
+  vector: Call["args"][number] | undefined,
+  scope: Scope,
+  target: string,
+  value: (series: StepSeries) => string | undefined,
+): AsyncGenerator<StepSeries> {
+  if (vector === undefined) return;
+  const merged = new MergedSeries(scope);
+  for await (const series of scope.query.vector(vector, scope)) {
+    const text = value(series);
+    if (text === undefined) merged.add(series);
+    else merged.add({ ...series, labels: withLabel(series.labels, target, text), dropsName: series.dropsName && target !== METRIC_NAME });
+  }
+  yield* merged.take();
+}
+
+/** `sort` and `sort_desc`: of an instant query, NaN last. @throws DbError */
+export async function* sorted(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [vector] = call.args;
+  const isDescending = call.signature.name === "sort_desc";
+  if (vector === undefined) return;
+  if (scope.query.times.startMillis !== scope.query.times.endMillis) {
+    warn(scope.query, "sort is ineffective for range queries since results are always ordered by labels", call.span);
+    yield* scope.query.vector(vector, scope);
+    return;
+  }
+  const { all, release } = await collected(scope.query.vector(vector, scope), scope);
+  all.sort((a, b) => compareValues(valueAt(a.values, 0), valueAt(b.values, 0), isDescending));
+  yield* all;
+  release();
+}
+
+/** NaN comes last either way. */
+export function compareValues(a: number, b: number, isDescending: boolean): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
+  if (a === b) return 0;
+  return a < b === isDescending ? 1 : -1;
+}
+
+/** `sort_by_label` and `sort_by_label_desc`: digits count as numbers; all labels decide between equals. @throws DbError */
+export async function* sortedByLabel(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [vector, ...texts] = call.args;
+  if (vector === undefined) return;
+  if (scope.query.times.startMillis !== scope.query.times.endMillis) {
+    warn(scope.query, "sort is ineffective for range queries since results are always ordered by labels", call.span);
+    yield* scope.query.vector(vector, scope);
+    return;
+  }
+  const names = texts.map(stringOf);
+  const sign = call.signature.name === "sort_by_label_desc" ? -1 : 1;
+  const { all, release } = await collected(scope.query.vector(vector, scope), scope);
+  all.sort((a, b) => sign * compareByLabels(a, b, names));
+  yield* all;
+  release();
+}
+
+function compareByLabels(a: StepSeries, b: StepSeries, names: readonly string[]): number {
+  for (const name of names) {
+    const order = compareNatural(labelValue(a.labels, name), labelValue(b.labels, name));
+    if (order !== 0) return order;
+  }
+  return compareLabels(a.labels, b.labels);
+}
+
+function compareNatural(a: string, b: string): number {
+  const [partsA, partsB] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
+  for (let at = 0; at < Math.min(partsA.length, partsB.length); at++) {
+    const [x = "", y = ""] = [partsA[at], partsB[at]];
+    const order = /^\d/.test(x) && /^\d/.test(y) ? Number(x) - Number(y) : 0;
+    if (order !== 0) return order;
+    if (x !== y) return x < y ? -1 : 1;
+  }
+  return partsA.length - partsB.length;
+}

@@ -1,0 +1,80 @@
+/**
+ * What every part of evaluation shares: the moments of an expression, series with a value a step, and the query that they belong to.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Expression } from "../syntax/ast.ts";
+import type { SelectionCache } from "./selection-cache.ts";
+import type { Annotations, EvaluationRun, Labels, QueryTimes, SeriesSource } from "./series-source.ts";
+
+/** `count` moments; milliseconds. A step of 0 is one moment `count` times: that of `@`. */
+export interface Moments {
+  readonly startMillis: number;
+  readonly stepMillis: number;
+  readonly count: number;
+}
+
+/** A series of an instant vector at every step. Whoever gets it owns its arrays; `present` is 1 where there is a value. */
+export interface StepSeries {
+  readonly labels: Labels;
+  /** Its name goes when the query ends, and counts until then. */
+  readonly dropsName: boolean;
+  readonly values: Float64Array;
+  readonly present: Uint8Array;
+}
+
+/** A query that is being evaluated. */
+export interface QueryScope {
+  readonly times: QueryTimes;
+  readonly source: SeriesSource;
+  readonly run: EvaluationRun;
+  readonly annotations: Annotations;
+  /** What the tree was parsed from, for places in annotations; undefined: a query of one line. */
+  readonly text: string | undefined;
+  readonly selections: SelectionCache;
+  /** Evaluates an instant vector. */
+  readonly vector: (node: Expression, scope: Scope) => AsyncIterable<StepSeries>;
+  /** Evaluates a scalar: a number a step, which the caller owns. */
+  readonly scalar: (node: Expression, scope: Scope) => Promise<Float64Array>;
+}
+
+/** A query and the moments at which a part of it is evaluated: those of the query, or of a sub-query. */
+export interface Scope {
+  readonly query: QueryScope;
+  readonly moments: Moments;
+}
+
+/** A query that cannot be evaluated, in Prometheus' words where it has some. */
+export function evaluationError(message: string): DbError {
+  return new DbError(StatusCode.EngineExecuteQuery, message);
+}
+
+/** Bytes of a series with so many steps, its labels roughly. */
+export function seriesBytes(steps: number): number {
+  return steps * 9 + 256;
+}
+
+/** Without the parentheses around it. */
+export function unwrapped(node: Expression): Expression {
+  let inner = node;
+  while (inner.kind === "ParenExpression") inner = inner.expression;
+  return inner;
+}
+
+/** The text of an argument that is a string. */
+export function stringOf(node: Expression | undefined): string {
+  const inner = node === undefined ? undefined : unwrapped(node);
+  return inner?.kind === "StringLiteral" ? inner.value : "";
+}
+
+/** Whatever a vector has, at once, counted. Give the bytes back with `release`. */
+export async function collected(series: AsyncIterable<StepSeries>, scope: Scope): Promise<{ all: StepSeries[]; release: () => void }> {
+  const { run } = scope.query;
+  const each = seriesBytes(scope.moments.count);
+  const all: StepSeries[] = [];
+  for await (const one of series) {
+    run.reserve(each);
+    all.push(one);
+  }
+  return { all, release: () => run.release(each * all.length) };
+}

@@ -1,0 +1,90 @@
+/**
+ * Matchers → tables, their columns and conditions on tags (contract ingest.md 3.6, query.md 6.1).
+ *
+ *   __name__                     the table; by another operator than = all tables of the database that are metrics
+ *   __field__                    the column; without it the first one. When several are taken they are told apart by a label of that name
+ *   __database__, __schema__     the database, by = alone; the last one wins
+ *   others                       tags; a label that the table does not have is ""
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Catalog, Table } from "../../../table/catalog.ts";
+import type { TagPredicate } from "../../../table/scan.ts";
+import type { ColumnSchema } from "../../../table/schema.ts";
+import type { LabelMatcher } from "../syntax/ast.ts";
+import { type LabelTest, labelTest, wantedValues } from "./label-test.ts";
+import { labelColumnsOf, METRIC_NAME, sampleColumnsOf } from "./metric-columns.ts";
+
+/** The label that says which column a sample is of. */
+export const FIELD_LABEL = "__field__";
+const DATABASE_LABELS: readonly string[] = ["__schema__", "__database__"];
+
+/** What a selector wants of one table. */
+export interface TableSelection {
+  readonly table: Table;
+  /** Not empty. */
+  readonly columns: readonly ColumnSchema[];
+  /** Whether series say which column they are of. */
+  readonly showsField: boolean;
+  readonly predicates: readonly TagPredicate[];
+}
+
+/** One matcher and its test, made once for all tables. */
+interface Condition {
+  readonly matcher: LabelMatcher;
+  readonly test: LabelTest;
+}
+
+/** The tables of a selector, in the order of the catalog. @throws DbError InvalidArguments */
+export function selectTables(matchers: readonly LabelMatcher[], catalog: Catalog, database: string): readonly TableSelection[] {
+  const conditions = matchers.map((matcher) => ({ matcher, test: labelTest(matcher) }));
+  const named = (...names: readonly string[]): readonly Condition[] => conditions.filter(({ matcher }) => names.includes(matcher.name));
+  const special = [METRIC_NAME, FIELD_LABEL, ...DATABASE_LABELS];
+  const ofTags = conditions.filter(({ matcher }) => !special.includes(matcher.name));
+  const found: TableSelection[] = [];
+  for (const table of tablesOf(named(METRIC_NAME), catalog, databaseOf(named(...DATABASE_LABELS), database))) {
+    const columns = chosenColumns(sampleColumnsOf(table.schema), named(FIELD_LABEL));
+    const predicates = columns.length === 0 ? undefined : predicatesOf(ofTags, labelColumnsOf(table.schema));
+    if (predicates !== undefined) found.push({ table, columns, showsField: columns.length > 1, predicates });
+  }
+  return found;
+}
+
+function databaseOf(conditions: readonly Condition[], fallback: string): string {
+  for (const { matcher } of conditions) {
+    if (matcher.operator === "=" && matcher.value !== "") continue;
+    throw new DbError(StatusCode.InvalidArguments, `cannot choose a database by ${matcher.name}${matcher.operator}: name one, by =`);
+  }
+  return conditions.at(-1)?.matcher.value ?? fallback;
+}
+
+function tablesOf(names: readonly Condition[], catalog: Catalog, database: string): readonly Table[] {
+  if (catalog.database(database) === undefined) return [];
+  const isWanted = (name: string): boolean => names.every(({ test }) => test(name));
+  const [least] = names
+    .map(({ matcher }) => wantedValues(matcher))
+    .filter((values) => values !== undefined)
+    .sort((a, b) => a.length - b.length);
+  if (least === undefined) return catalog.tables(database).filter(({ schema }) => isWanted(schema.name));
+  const tables = [...new Set(least)].filter(isWanted).map((name) => (name === "" ? undefined : catalog.table(database, name)));
+  return tables.filter((table) => table !== undefined);
+}
+
+function chosenColumns(columns: readonly ColumnSchema[], conditions: readonly Condition[]): readonly ColumnSchema[] {
+  if (conditions.length === 0) return columns.slice(0, 1);
+  return columns.filter(({ name }) => conditions.every(({ test }) => test(name)));
+}
+
+/** Conditions on the tags of a table; undefined when none of its series can meet them. */
+function predicatesOf(conditions: readonly Condition[], tags: readonly string[]): readonly TagPredicate[] | undefined {
+  const predicates: TagPredicate[] = [];
+  for (const { matcher, test } of conditions) {
+    const column = matcher.name;
+    if (tags.includes(column)) {
+      const values = wantedValues(matcher);
+      if (values === undefined) predicates.push({ kind: "test", column, test: (value) => test(value ?? "") });
+      else predicates.push({ kind: "in", column, values: values.includes("") ? [...values, undefined] : values });
+    } else if (!test("")) return undefined;
+  }
+  return predicates;
+}

@@ -1,0 +1,197 @@
+/**
+ * Results of queries as Prometheus' JSON, made while they are sent. Series of a range are held and put in the order of their labels, as
+ * numbers and not as text, which is ten times as long; all others come as they are made.
+ */
+import { compareTexts } from "../../../../../ingest/prometheus/read/read-series.ts";
+import type {
+  Annotations,
+  Labels,
+  NativeHistogram,
+  QueryAnswer,
+  SampledSeries,
+  SteppedSeries,
+} from "../../../../../db/promql/promql-db.ts";
+import { JsonPieces } from "./json-pieces.ts";
+import { histogramJson, metricJson, pointJson } from "./value-text.ts";
+
+/** Most warnings, and most infos, that are told. */
+const TOLD_MAX = 10;
+/** Bytes of a series that is held, beside its points, nearly. */
+const SERIES_BYTES = 500;
+/** Bits of the number that says that a series has ended. */
+const STALE = [2, 0x7ff00000] as const;
+
+type Pieces = AsyncGenerator<Uint8Array<ArrayBuffer>>;
+
+/** How a result is printed. */
+export interface ResultForm {
+  readonly isInstant: boolean;
+  /** Most series; 0 = all. */
+  readonly limit: number;
+  /** JSON of the statistics, asked for at the end; undefined: none are wanted. */
+  readonly stats: (() => string) | undefined;
+}
+
+/** The whole envelope. Ends the query when it is made, fails, or is no longer wanted. */
+export async function* resultPieces(answer: QueryAnswer, form: ResultForm): Pieces {
+  const pieces = new JsonPieces('{"status":"success","data":{"resultType":');
+  try {
+    const { result, times } = answer;
+    let isCut = false;
+    if (result.kind === "string") pieces.add(`"string","result":[${pointHead(times.startMillis)},${JSON.stringify(result.value)}]`);
+    else if (result.kind === "scalar" && form.isInstant) {
+      pieces.add(`"scalar","result":${pointJson(times.startMillis, result.values[0] ?? Number.NaN)}`);
+    } else {
+      pieces.add(`"${result.kind === "vector" && form.isInstant ? "vector" : "matrix"}","result":[`);
+      isCut = yield* listed(seriesParts(answer, form), answer, form.limit, pieces);
+      pieces.add("]");
+    }
+    if (form.stats !== undefined) pieces.add(`,"stats":${form.stats()}`);
+    pieces.add(`}${annotationsJson(answer.annotations, isCut)}}`);
+    yield pieces.take();
+  } finally {
+    answer.done();
+  }
+}
+
+function pointHead(millis: number): string {
+  const point = pointJson(millis, 0);
+  return point.slice(1, point.indexOf(","));
+}
+
+/** The parts of each series: all of one are joined, the first comma apart. */
+async function* listed(
+  series: AsyncIterable<Iterable<string>>,
+  { run }: QueryAnswer,
+  limit: number,
+  pieces: JsonPieces,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, boolean> {
+  let count = 0;
+  for await (const parts of series) {
+    if (limit > 0 && count === limit) return true;
+    if (count++ > 0) pieces.add(",");
+    for (const part of parts) {
+      pieces.add(part);
+      if (!pieces.isFull) continue;
+      yield pieces.take();
+      await run.pace.turn();
+    }
+    if (run.pace.isDue()) await run.pace.turn();
+  }
+  return false;
+}
+
+async function* seriesParts(answer: QueryAnswer, { isInstant }: ResultForm): AsyncGenerator<Iterable<string>> {
+  const { result, times } = answer;
+  switch (result.kind) {
+    case "string":
+      return;
+    case "scalar":
+      yield steppedParts({ labels: [], values: result.values, present: undefined, histograms: undefined }, times);
+      return;
+    case "matrix":
+      for await (const series of result.series) yield sampledParts(series);
+      return;
+    case "vector":
+      if (isInstant) {
+        for await (const series of result.series) if (isThere(series, 0)) yield [vectorPart(series, times.startMillis)];
+        return;
+      }
+      for (const series of await inOrder(result.series, answer)) yield steppedParts(series, times);
+  }
+}
+
+function isThere({ present }: SteppedSeries, step: number): boolean {
+  return present === undefined || present[step] === 1;
+}
+
+function vectorPart({ labels, values, histograms }: SteppedSeries, millis: number): string {
+  const histogram = histograms?.[0];
+  const sample =
+    histogram === undefined ? `"value":${pointJson(millis, values[0] as number)}` : `"histogram":${histogramJson(millis, histogram)}`;
+  return `{"metric":${metricJson(labels)},${sample}}`;
+}
+
+function* steppedParts(series: SteppedSeries, { startMillis, endMillis, stepMillis }: QueryAnswer["times"]): Generator<string> {
+  const count = Math.floor((endMillis - startMillis) / stepMillis) + 1;
+  const steps = { count, isThere: (step: number) => isThere(series, step), millisOf: (step: number) => startMillis + step * stepMillis };
+  yield* parts(series.labels, series.values, series.histograms, steps);
+}
+
+/** Samples without those that end a series. */
+function sampledParts({ labels, count, times, values, histograms }: SampledSeries): Iterable<string> {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+  const isStale = (at: number): boolean => words[2 * at] === STALE[0] && words[2 * at + 1] === STALE[1];
+  const millisOf = (at: number): number => times[at] as number;
+  // Samples are borrowed until the next series is asked for, and so are the parts.
+  return parts(labels, values, histograms, { count, isThere: (at) => histograms?.[at] !== undefined || !isStale(at), millisOf });
+}
+
+/** How the points of a series are found. */
+interface Steps {
+  readonly count: number;
+  readonly isThere: (step: number) => boolean;
+  readonly millisOf: (step: number) => number;
+}
+
+function* parts(
+  labels: Labels,
+  values: Float64Array,
+  histograms: readonly (NativeHistogram | undefined)[] | undefined,
+  { count, isThere: has, millisOf }: Steps,
+): Generator<string> {
+  yield `{"metric":${metricJson(labels)}`;
+  let before = ',"values":[';
+  for (let step = 0; step < count; step++) {
+    if (!has(step) || histograms?.[step] !== undefined) continue;
+    yield before + pointJson(millisOf(step), values[step] as number);
+    before = ",";
+  }
+  if (before === ",") yield "]";
+  before = ',"histograms":[';
+  for (let step = 0; histograms !== undefined && step < count; step++) {
+    const histogram = histograms[step];
+    if (!has(step) || histogram === undefined) continue;
+    yield before + histogramJson(millisOf(step), histogram);
+    before = ",";
+  }
+  yield before === "," ? "]}" : "}";
+}
+
+/** Copies of all series with a point, by their labels. @throws DbError RuntimeResourcesExhausted */
+async function inOrder(all: AsyncIterable<SteppedSeries>, { run }: QueryAnswer): Promise<readonly SteppedSeries[]> {
+  const held: SteppedSeries[] = [];
+  for await (const { labels, values, present, histograms } of all) {
+    if (present !== undefined && !present.includes(1)) continue;
+    run.reserve(SERIES_BYTES + values.byteLength + (present?.byteLength ?? 0) + (histograms?.length ?? 0) * SERIES_BYTES);
+    held.push({
+      labels,
+      values: values.slice(),
+      present: present?.slice(),
+      histograms: histograms === undefined ? undefined : [...histograms],
+    });
+    if (run.pace.isDue()) await run.pace.turn();
+  }
+  return held.sort((a, b) => compareLabels(a.labels, b.labels));
+}
+
+function compareLabels(a: Labels, b: Labels): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const [[nameA, valueA], [nameB, valueB]] = [a[i] ?? ["", ""], b[i] ?? ["", ""]];
+    const order = compareTexts(nameA, nameB) || compareTexts(valueA, valueB);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function annotationsJson({ warnings, infos }: Annotations, isCut: boolean): string {
+  const all = isCut ? new Set([...warnings, "results truncated due to limit"]) : warnings;
+  return told("warnings", "warning", all) + told("infos", "info", infos);
+}
+
+function told(member: string, kind: string, texts: ReadonlySet<string>): string {
+  if (texts.size === 0) return "";
+  const shown = [...texts].slice(0, TOLD_MAX);
+  if (texts.size > TOLD_MAX) shown.push(`${texts.size - TOLD_MAX} more ${kind} annotations omitted`);
+  return `,"${member}":${JSON.stringify(shown)}`;
+}

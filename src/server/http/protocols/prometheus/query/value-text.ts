@@ -1,0 +1,56 @@
+/** Times, numbers and histograms as Prometheus prints them. */
+import type { Labels, NativeHistogram } from "../../../../../db/promql/promql-db.ts";
+
+/** Labels as a JSON object. Not `JSON.stringify` of one: it would put names that are numbers first. */
+export function metricJson(labels: Labels): string {
+  return `{${labels.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
+}
+
+/** Seconds of milliseconds, with three digits behind the point where there is a fraction: `1`, `1.500`. */
+function timeJson(millis: number): string {
+  const whole = Math.abs(millis);
+  const fraction = whole % 1000;
+  const seconds = `${millis < 0 ? "-" : ""}${(whole - fraction) / 1000}`;
+  return fraction === 0 ? seconds : `${seconds}.${String(fraction).padStart(3, "0")}`;
+}
+
+/** The shortest digits that read back: `1`, `0.1`, `1e+21`, `+Inf`, `NaN`. */
+function numberText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** `[t,"v"]`. */
+export function pointJson(millis: number, value: number): string {
+  return `[${timeJson(millis)},"${numberText(value)}"]`;
+}
+
+/** A bucket: which of its ends belong to it (0: the upper, 1: the lower, 3: both), its ends, its count. */
+type Bucket = readonly [rule: number, lower: number, upper: number, count: number];
+
+/** `[t,{"count":…,"sum":…,"buckets":…}]`. */
+export function histogramJson(millis: number, histogram: NativeHistogram): string {
+  const buckets = bucketsOf(histogram).filter(([, , , count]) => count !== 0);
+  const shown = buckets.map(([rule, ...ends]) => `[${rule},${ends.map((each) => `"${numberText(each)}"`).join(",")}]`);
+  const list = shown.length === 0 ? "" : `,"buckets":[${shown.join(",")}]`;
+  return `[${timeJson(millis)},{"count":"${numberText(histogram.count)}","sum":"${numberText(histogram.sum)}"${list}}]`;
+}
+
+/** From the lowest to the highest. */
+function bucketsOf({ schema, zeroThreshold, zeroCount, negativeSpans, positiveSpans, customValues }: NativeHistogram): readonly Bucket[] {
+  const boundOf = (index: number): number => {
+    if (customValues === undefined) return 2 ** (index * 2 ** -schema);
+    if (index < 0) return Number.NEGATIVE_INFINITY;
+    return customValues[index] ?? Number.POSITIVE_INFINITY;
+  };
+  const positive: Bucket[] = [];
+  const negative: Bucket[] = [];
+  for (const { index, counts } of positiveSpans) {
+    for (let i = 0; i < counts.length; i++) positive.push([0, boundOf(index + i - 1), boundOf(index + i), counts[i] as number]);
+  }
+  for (const { index, counts } of negativeSpans) {
+    for (let i = 0; i < counts.length; i++) negative.push([1, -boundOf(index + i), -boundOf(index + i - 1), counts[i] as number]);
+  }
+  return [...negative.reverse(), [3, -zeroThreshold, zeroThreshold, zeroCount], ...positive];
+}
