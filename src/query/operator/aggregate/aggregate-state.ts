@@ -2,7 +2,7 @@
 import type { Vector } from "../../../column/vector.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
-import type { Segments } from "./grouper.ts";
+import type { Segments } from "../group-keys/group-keys.ts";
 
 /** One aggregate over all groups. */
 export interface AggregateState {

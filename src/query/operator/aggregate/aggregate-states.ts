@@ -18,7 +18,7 @@ import { FilterEvaluator, VectorEvaluator } from "../../expression/evaluator.ts"
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { FilteredState } from "./filtered-state.ts";
-import type { Segments } from "./grouper.ts";
+import type { Segments } from "../group-keys/group-keys.ts";
 import { grownFloats } from "../rows/growing.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";

@@ -11,13 +11,11 @@ import { ACCUMULATOR_BYTES, AccumulatorStates, stateFor } from "./aggregate-stat
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import { GroupFinder, NO_GROUP } from "./group-finder.ts";
 import { groupedInParts, type HeldGroups } from "./grouped-in-parts.ts";
-import { Grouper, type Segments } from "./grouper.ts";
+import { GroupKeys, NO_GROUP, type Segments } from "../group-keys/group-keys.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { gatherRuns } from "../kernels/gather.ts";
 import { sliceBatch } from "../../../column/slice.ts";
-import { GroupHashes } from "./group-hashes.ts";
 import type { Partitions } from "../spill/partitions.ts";
 import { timeColumn, WinnerColumn, type WinnerOrder, WinnerTracker } from "./winner-states.ts";
 
@@ -28,7 +26,7 @@ const STATE_BYTES = 24;
 /** Rows that are taken before others get a turn: as many as scans give; fewer where states are objects. */
 const PIECE_ROWS = 65_536;
 const OBJECT_ROWS = 16_384;
-/** Bytes that a group takes in the grouper, and each of its keys. */
+/** Bytes that a group takes among the keys, and each of its keys. */
 const GROUP_BYTES = 32;
 const KEY_BYTES = 96;
 /** Groups of a batch of the answer. Reason: printing a batch holds the thread, 24,000 rows of eleven columns for 40 ms. */
@@ -41,26 +39,25 @@ export function aggregate(node: Aggregate, input: AsyncIterable<ExecBatch>, cont
 
 /** The groups that are held, and their states. */
 class Groups implements HeldGroups {
-  readonly grouper: Grouper;
+  readonly keys: GroupKeys;
   private readonly node: Aggregate;
   private readonly context: ExecContext;
   private readonly winners: Winners;
   private readonly states: readonly AggregateState[];
   private known = 0;
-  private rest: Rest | undefined;
 
   constructor(node: Aggregate, context: ExecContext) {
     const headers = node.input.columns;
     this.node = node;
     this.context = context;
-    this.grouper = new Grouper(node.keys, node.table, headers, context);
+    this.keys = new GroupKeys(node.keys, node.table, headers, context);
     const winners = new Winners(timeIndexColumn(node));
     this.winners = winners;
     this.states = node.aggregates.map((call) => winners.stateFor(call, headers, context) ?? stateFor(call, headers, context));
   }
 
   get count(): number {
-    return this.grouper.groupCount;
+    return this.keys.groupCount;
   }
 
   /** Rows that are taken at a time. */
@@ -82,19 +79,29 @@ class Groups implements HeldGroups {
   /** Takes the rows of a batch. */
   add(batch: ExecBatch): void {
     if (batch.rowCount === 0) return;
-    if (batch.summary === undefined) this.update(batch, this.grouper.segments(batch));
+    if (batch.summary === undefined) this.update(batch, this.keys.segments(batch));
     else this.addSummary(batch, batch.summary);
   }
 
   /** Takes the rows of groups that are held, and copies all others to their partitions. */
   async addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
-    this.rest ??= new Rest(this.node, this, this.context);
-    await this.rest.add(batch, others);
+    const { summary } = batch;
+    const looked = this.keys.lookUp(summary === undefined ? batch : endsOf(this.node, batch, summary));
+    if (summary !== undefined) {
+      if (looked.groups[0] === NO_GROUP) await others.addWhole(batch, looked.hashesOf(Uint32Array.of(0))[0] ?? 0);
+      else this.addSummary(batch, summary);
+      return;
+    }
+    const [held, rest] = split(looked.groups);
+    if (held.length > 0) this.update(gatherBatch(batch, held, held.length), segmentsOf(looked.groups, held));
+    if (rest.length === 0) return;
+    const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, rest, rest.length);
+    await others.add({ ...gatherBatch(batch, rest, rest.length), runs }, looked.hashesOf(rest));
   }
 
   /** Takes rows of groups that are known. */
   update(batch: ExecBatch, segments: Segments): void {
-    const { groupCount } = this.grouper;
+    const { groupCount } = this.keys;
     this.context.budget.reserve((groupCount - this.known) * STATE_BYTES * this.states.length);
     this.known = groupCount;
     this.winners.update(batch, segments, groupCount);
@@ -103,11 +110,11 @@ class Groups implements HeldGroups {
 
   /** Adds rows of which there are figures alone. Their first and last time stand for them where groups and times are found. */
   addSummary(batch: ExecBatch, summary: RowsSummary): void {
-    const { node, grouper, winners } = this;
+    const { node, keys, winners } = this;
     const ends = endsOf(node, batch, summary);
-    const segments = grouper.segments(ends);
+    const segments = keys.segments(ends);
     assert(segments.count === 1, `rows of a summary are of one group; got ${segments.count}`);
-    const { groupCount } = grouper;
+    const { groupCount } = keys;
     const group = segments.groups[0] ?? 0;
     winners.update(ends, segments, groupCount);
     const names = node.input.kind === "scan" ? (node.input.request.summaries?.columns ?? []) : [];
@@ -120,7 +127,7 @@ class Groups implements HeldGroups {
 
   /** One row a group, some thousand at a time. */
   async *batches(): AsyncGenerator<ExecBatch> {
-    const { node, grouper, count, context } = this;
+    const { node, count, context } = this;
     const results: (Vector | AccumulatorStates)[] = [];
     for (const state of this.states) {
       checkCancelled(context);
@@ -130,7 +137,7 @@ class Groups implements HeldGroups {
     for (let from = 0; from < count; from += ANSWER_ROWS) {
       checkCancelled(context);
       const to = Math.min(count, from + ANSWER_ROWS);
-      const keys = node.keys.map((_, i) => grouper.keyVector(i, from, to));
+      const keys = node.keys.map((_, i) => this.keys.keyVector(i, from, to));
       const values: Vector[] = [];
       for (const result of results) {
         if (result instanceof AccumulatorStates) values.push(await result.take(from, to));
@@ -151,38 +158,6 @@ function endsOf(node: Aggregate, batch: ExecBatch, { minTime, maxTime }: RowsSum
     vectors: node.input.columns.map(() => times),
     runs: { starts: Uint32Array.of(0, 2), series: Uint32Array.of(series) },
   };
-}
-
-/** Sorts out the rows that come once no more groups may be held. */
-class Rest {
-  private readonly node: Aggregate;
-  private readonly groups: Groups;
-  private readonly finder: GroupFinder;
-  private readonly hashes: GroupHashes;
-
-  constructor(node: Aggregate, groups: Groups, context: ExecContext) {
-    this.node = node;
-    this.groups = groups;
-    this.finder = new GroupFinder(groups.grouper, node.table, context);
-    this.hashes = new GroupHashes(node.keys, node.table, node.input.columns, context);
-  }
-
-  async add(batch: ExecBatch, partitions: Partitions): Promise<void> {
-    const { summary } = batch;
-    if (summary !== undefined) {
-      const ends = endsOf(this.node, batch, summary);
-      if (this.finder.find(ends)[0] === NO_GROUP) await partitions.addWhole(batch, this.hashes.of(ends)[0] ?? 0);
-      else this.groups.addSummary(batch, summary);
-      return;
-    }
-    const ids = this.finder.find(batch);
-    const [held, other] = split(ids);
-    if (held.length > 0) this.groups.update(gatherBatch(batch, held, held.length), segmentsOf(ids, held));
-    if (other.length === 0) return;
-    const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, other, other.length);
-    const left: ExecBatch = { ...gatherBatch(batch, other, other.length), runs };
-    await partitions.add(left, this.hashes.of(left));
-  }
 }
 
 /** Positions of the rows with a group, and of those without. */

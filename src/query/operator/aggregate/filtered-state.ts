@@ -12,7 +12,7 @@ import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import type { Segments } from "./grouper.ts";
+import type { Segments } from "../group-keys/group-keys.ts";
 import { gather } from "../kernels/gather.ts";
 
 /** The state of a call with a filter, above the state of the call without it. */

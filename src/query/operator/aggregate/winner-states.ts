@@ -10,7 +10,7 @@ import type { NumberArray, TimeVector, Vector } from "../../../column/vector.ts"
 import { growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
-import type { Segments } from "./grouper.ts";
+import type { Segments } from "../group-keys/group-keys.ts";
 import { grownBytes, grownCodes, grownFloats, grownSmall } from "../rows/growing.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 

@@ -9,7 +9,7 @@ import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
-import { NO_ROW, RowCodes } from "../rows/row-codes.ts";
+import { KeyTable } from "../group-keys/key-table.ts";
 import { pieces } from "../rows/pieces.ts";
 import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
@@ -56,19 +56,18 @@ function firsts(
     const { budget } = context;
     const evaluators = node.keys.map((key) => new VectorEvaluator(key, node.input.columns, context));
     const types = node.keys.map(({ type }) => type);
-    const codes = new RowCodes(types, true, budget.reserve);
+    const table = new KeyTable(types, { nullsMatch: true }, budget.reserve);
     const keyBytes = VALUE_BYTES * Math.max(1, types.length);
     for await (const batch of input) {
       checkCancelled(context);
       for (const piece of pieces(batch, Math.min(PIECE_ROWS, spill.rowsOf(batch.rowCount * keyBytes, batch.rowCount, PIECES_PER_SHARE)))) {
         const keys = await vectorsOf(evaluators, piece);
-        if (rest.again === undefined && codes.size > 0 && !spill.fits(piece.rowCount * keyBytes, budget)) {
+        if (rest.again === undefined && table.size > 0 && !spill.fits(piece.rowCount * keyBytes, budget)) {
           const file = await spill.create();
           rest.again = { file, rows: spill.rowsIn(file, node.input.columns) };
         }
-        const known = codes.size;
         const isFull = rest.again !== undefined;
-        const picked = isFull ? unknownOnes(codes.find(keys, piece.rowCount)) : newOnes(codes.add(keys, piece.rowCount), known);
+        const picked = isFull ? table.strangers(keys, piece.rowCount) : table.firsts(keys, piece.rowCount);
         if (picked.length === 0) continue;
         const some = gatherBatch(piece, picked, picked.length);
         if (isFull) await rest.again?.rows.add(some);
@@ -78,19 +77,4 @@ function firsts(
     }
     await rest.again?.rows.finish();
   });
-}
-
-/** Positions of the rows with numbers from `next` on, each number once. Numbers are dense and given in the order of the rows. */
-function newOnes(ids: Int32Array, next: number): Uint32Array {
-  const selection = new Uint32Array(ids.length);
-  let kept = 0;
-  for (let row = 0; row < ids.length; row++) if (ids[row] === next + kept) selection[kept++] = row;
-  return selection.subarray(0, kept);
-}
-
-function unknownOnes(ids: Int32Array): Uint32Array {
-  const selection = new Uint32Array(ids.length);
-  let count = 0;
-  for (let row = 0; row < ids.length; row++) if (ids[row] === NO_ROW) selection[count++] = row;
-  return selection.subarray(0, count);
 }

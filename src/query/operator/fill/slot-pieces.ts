@@ -19,7 +19,7 @@ import type { SortItem } from "../node-parts/sort-item.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
-import { RowCodes } from "../rows/row-codes.ts";
+import { KeyTable } from "../group-keys/key-table.ts";
 import { Sorter } from "../rows/sorter.ts";
 import { heldOrSorted } from "../sort/held-or-sorted.ts";
 import { pieces } from "../rows/pieces.ts";
@@ -96,7 +96,7 @@ export function slotPieces(
 function wholePiece(node: FillSlots, groups: Batch, context: ExecContext): SlotPiece {
   const { rowCount, vectors } = groups;
   const types = node.input.columns.slice(0, node.keyCount).map((column) => column.type);
-  const series = new RowCodes(types, true, context.budget.reserve).add(vectors.slice(0, node.keyCount), rowCount);
+  const series = new KeyTable(types, { nullsMatch: true }, context.budget.reserve).add(vectors.slice(0, node.keyCount), rowCount);
   const { origin, steps } = slotSteps(vectors[node.keyCount], rowCount, node.width);
   const order = Uint32Array.from({ length: rowCount }, (_, i) => i);
   order.sort((a, b) => (series[a] ?? 0) - (series[b] ?? 0) || (steps[a] ?? 0) - (steps[b] ?? 0));

@@ -1,7 +1,7 @@
 /**
  * The pairs of a join whose held side is in memory.
  *
- *   build   ids of key values (`RowCodes`); heads[id] → first held row, next[row] → the next one of equal keys
+ *   build   ids of key values (`KeyTable`); heads[id] → first held row, next[row] → the next one of equal keys
  *   probe   id of each streaming row's keys → its chain; without keys every held row is a candidate
  *   filter  `residual` over the candidate pairs of some streaming rows at a time
  *   pair    what is left, each streaming row in turn; of outer joins, one without a partner is paired with the held row of NULLs behind
@@ -19,7 +19,7 @@ import { gatherBatch } from "../rows/held-rows.ts";
 import { type Join, otherSide, type Side } from "./join-sides.ts";
 import { concat } from "../kernels/concat.ts";
 import { sliceBatch } from "../../../column/slice.ts";
-import { NO_ROW, RowCodes } from "../rows/row-codes.ts";
+import { KeyTable, NO_ROW } from "../group-keys/key-table.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";
 import { constantVector } from "../../expression/vector-values.ts";
@@ -55,7 +55,7 @@ export async function* probe(
       // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
       await context.pace.turn();
       const keys = await vectorsOf(ownKeys, piece);
-      yield* pairs.of(piece, keys.length === 0 ? undefined : held.codes.find(keys, piece.rowCount), context);
+      yield* pairs.of(piece, keys.length === 0 ? undefined : held.table.find(keys, piece.rowCount), context);
     }
   }
   if (node.join === "full") yield* leftOver(node, held);
@@ -70,7 +70,7 @@ export interface Held {
   readonly side: Side;
   readonly rows: Batch;
   readonly rowCount: number;
-  readonly codes: RowCodes;
+  readonly table: KeyTable;
   readonly heads: Int32Array;
   readonly next: Int32Array;
   /** Which rows found a partner; for full joins, and for semi and anti joins whose left side is held. */
@@ -81,21 +81,18 @@ export interface Held {
 export async function build(node: Join, side: Side, all: Batch, context: ExecContext): Promise<Held> {
   const { columns } = node[side];
   const { rowCount } = all;
-  const codes = new RowCodes(
-    node.keys.map((key) => key[side].type),
-    false,
-    context.budget.reserve,
-  );
+  const types = node.keys.map((key) => key[side].type);
+  const table = new KeyTable(types, { nullsMatch: false }, context.budget.reserve);
   const next = new Int32Array(rowCount).fill(NO_ROW);
   const keys = node.keys.map((key) => new VectorEvaluator(key[side], columns, context));
   const ids = keys.length === 0 ? undefined : new Int32Array(rowCount);
   for (let at = 0; ids !== undefined && at < rowCount; at += PIECE_ROWS) {
     checkCancelled(context);
     const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
-    ids.set(codes.add(await vectorsOf(keys, part), part.rowCount), at);
+    ids.set(table.add(await vectorsOf(keys, part), part.rowCount), at);
     await context.pace.turn();
   }
-  const heads = new Int32Array(codes.size).fill(NO_ROW);
+  const heads = new Int32Array(table.size).fill(NO_ROW);
   // From the last row to the first, so that chains ascend.
   for (let row = rowCount - 1; ids !== undefined && row >= 0; row--) {
     const id = ids[row] ?? 0;
@@ -105,7 +102,7 @@ export async function build(node: Join, side: Side, all: Batch, context: ExecCon
   }
   const padded: Batch = { rowCount: rowCount + 1, vectors: await withNullRow(all, columns, context) };
   const isNoted = node.join === "full" || (side === "left" && asksOnly(node));
-  return { side, rows: padded, rowCount, codes, heads, next, met: new Uint8Array(isNoted ? rowCount : 0) };
+  return { side, rows: padded, rowCount, table, heads, next, met: new Uint8Array(isNoted ? rowCount : 0) };
 }
 
 /** The columns of a batch with a row of NULLs behind the others. */

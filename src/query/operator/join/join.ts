@@ -13,7 +13,7 @@ import { build, probe } from "./join-pairs.ts";
 import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
-import { rowHashes } from "../spill/row-hashes.ts";
+import { keyHashes } from "../group-keys/key-hashes.ts";
 import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
@@ -156,7 +156,7 @@ class PartedRows {
     const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
     if (rowCount === 0) return;
     const keys = this.isSplit ? await vectorsOf(this.keys, batch) : [];
-    await this.partitions.add(batch, rowHashes(keys, this.types, rowCount));
+    await this.partitions.add(batch, keyHashes(keys, this.types, rowCount));
   }
 
   finish(): Promise<void> {

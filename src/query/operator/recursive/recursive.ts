@@ -6,7 +6,7 @@ import type { NodeOf } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
-import { RowCodes } from "../rows/row-codes.ts";
+import { KeyTable } from "../group-keys/key-table.ts";
 
 /** Most rounds. Reason: a query that never ends must end, also where no timeout is set. Error: EngineExecuteQuery. */
 const ROUNDS_MAX = 100_000;
@@ -29,7 +29,8 @@ async function* rounds(
   stepOver: (rows: ExecBatch) => AsyncIterable<ExecBatch>,
   context: ExecContext,
 ): AsyncGenerator<ExecBatch> {
-  const fresh = node.all ? undefined : new FreshRows(node, context);
+  const types = node.columns.map(({ type }) => type);
+  const known = node.all ? undefined : new KeyTable(types, { nullsMatch: true }, context.budget.reserve);
   let round = new HeldRows(node.columns, context.budget);
   let batches = first;
   for (let count = 0; ; count++) {
@@ -42,7 +43,7 @@ async function* rounds(
     const made = new HeldRows(node.columns, context.budget);
     for await (const batch of batches) {
       checkCancelled(context);
-      const kept = fresh === undefined ? batch : fresh.of(batch);
+      const kept = known === undefined ? batch : freshOf(batch, known);
       if (kept.rowCount === 0) continue;
       made.add(kept);
       yield kept;
@@ -56,28 +57,7 @@ async function* rounds(
 }
 
 /** Rows that were not there before. */
-class FreshRows {
-  private readonly codes: RowCodes;
-
-  constructor(node: NodeOf<"recursive">, context: ExecContext) {
-    this.codes = new RowCodes(
-      node.columns.map(({ type }) => type),
-      true,
-      context.budget.reserve,
-    );
-  }
-
-  of(batch: ExecBatch): ExecBatch {
-    // Numbers are dense and given in order, so that a new row has the next one.
-    let next = this.codes.size;
-    const ids = this.codes.add(batch.vectors, batch.rowCount);
-    const selection = new Uint32Array(batch.rowCount);
-    let kept = 0;
-    for (let row = 0; row < batch.rowCount; row++) {
-      if (ids[row] !== next) continue;
-      next++;
-      selection[kept++] = row;
-    }
-    return kept === batch.rowCount ? batch : gatherBatch(batch, selection, kept);
-  }
+function freshOf(batch: ExecBatch, known: KeyTable): ExecBatch {
+  const rows = known.firsts(batch.vectors, batch.rowCount);
+  return rows.length === batch.rowCount ? batch : gatherBatch(batch, rows, rows.length);
 }

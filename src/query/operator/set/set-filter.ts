@@ -7,10 +7,10 @@ import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch } from "../rows/held-rows.ts";
-import { NO_ROW, RowCodes } from "../rows/row-codes.ts";
+import { KeyTable, NO_ROW } from "../group-keys/key-table.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
-import { rowHashes } from "../spill/row-hashes.ts";
+import { keyHashes } from "../group-keys/key-hashes.ts";
 import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 
 type SetFilter = Extract<PlanNode, { kind: "set-filter" }>;
@@ -87,30 +87,30 @@ async function addTo(partitions: Partitions, node: SetFilter, batch: ExecBatch, 
   if (rows.length === 0) return;
   const some = gatherBatch(batch, rows, rows.length);
   const types = node.columns.map(({ type }) => type);
-  await partitions.add(some, rowHashes(some.vectors, types, rows.length));
+  await partitions.add(some, keyHashes(some.vectors, types, rows.length));
 }
 
 /** How often each distinct row of the right side is there. */
 class CountedRows {
   private readonly node: SetFilter;
-  private readonly codes: RowCodes;
+  private readonly table: KeyTable;
   private counts = new Uint32Array(1024);
 
   constructor(node: SetFilter, context: ExecContext) {
     this.node = node;
     const types = node.columns.map(({ type }) => type);
-    this.codes = new RowCodes(types, true, context.budget.reserve);
+    this.table = new KeyTable(types, { nullsMatch: true }, context.budget.reserve);
   }
 
   get size(): number {
-    return this.codes.size;
+    return this.table.size;
   }
 
   /** Counts rows, new ones too. */
   add(batch: ExecBatch): void {
-    const ids = this.codes.add(batch.vectors, batch.rowCount);
-    if (this.codes.size > this.counts.length) {
-      const grown = new Uint32Array(this.codes.size * 2);
+    const ids = this.table.add(batch.vectors, batch.rowCount);
+    if (this.table.size > this.counts.length) {
+      const grown = new Uint32Array(this.table.size * 2);
       grown.set(this.counts);
       this.counts = grown;
     }
@@ -119,7 +119,7 @@ class CountedRows {
 
   /** Counts rows that are known; gives the positions of the others. */
   addKnown(batch: ExecBatch): Uint32Array {
-    const ids = this.codes.find(batch.vectors, batch.rowCount);
+    const ids = this.table.find(batch.vectors, batch.rowCount);
     const unknown = new Uint32Array(batch.rowCount);
     let count = 0;
     for (const [row, id] of ids.entries()) {
@@ -133,7 +133,7 @@ class CountedRows {
   filter(batch: ExecBatch, isPart: boolean): { readonly kept: Uint32Array; readonly unknown: Uint32Array } {
     const { counts, node } = this;
     const intersect = node.operator === "intersect";
-    const ids = this.codes.find(batch.vectors, batch.rowCount);
+    const ids = this.table.find(batch.vectors, batch.rowCount);
     const kept = new Uint32Array(batch.rowCount);
     const unknown = new Uint32Array(isPart ? batch.rowCount : 0);
     let [stay, others] = [0, 0];

@@ -11,9 +11,17 @@ import { valueAt } from "../../expression/vector-values.ts";
 const NULL_HASH = 0x5bd1e995;
 const HALF = 2 ** 32;
 
-/** A 32-bit hash of each row. `types` are those of the vectors. */
-export function rowHashes(vectors: readonly Vector[], types: readonly DataType[], rowCount: number): Uint32Array {
-  const hashes = new Uint32Array(rowCount);
+/**
+ * A 32-bit hash of each row. `types` are those of the vectors.
+ *
+ * @param hashes what those of the rows are folded into: of what goes before these keys
+ */
+export function keyHashes(
+  vectors: readonly Vector[],
+  types: readonly DataType[],
+  rowCount: number,
+  hashes: Uint32Array = new Uint32Array(rowCount),
+): Uint32Array {
   for (const [c, vector] of vectors.entries()) addColumn(hashes, vector, types[c] ?? { kind: "null" }, rowCount);
   return hashes;
 }

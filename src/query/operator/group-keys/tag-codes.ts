@@ -6,7 +6,8 @@
 import type { Vector } from "../../../column/vector.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
 import type { Reserve } from "../../function/aggregate/accumulator.ts";
-import { grownCodes } from "./growing.ts";
+import { grownCodes } from "../rows/growing.ts";
+import { NO_CODE } from "./value-codes.ts";
 
 /** Bytes of one distinct value here; its text is the table's. */
 const VALUE_BYTES = 12;
@@ -14,7 +15,7 @@ const VALUE_BYTES = 12;
 const SHARED_SHARE = 8;
 
 /** See the file header. */
-export class TagKeyCodes {
+export class TagCodes {
   /** Code + 1 by the table's code; 0: not seen. */
   private numbers: Uint32Array = new Uint32Array(256);
   /** By code: the table's code, and a series that has the value. */
@@ -33,6 +34,11 @@ export class TagKeyCodes {
     this.reserve = reserve;
   }
 
+  /** Codes given so far; they are dense. */
+  get size(): number {
+    return this.count;
+  }
+
   /** To be called before the codes of a batch's series are asked for. @throws DbError RuntimeResourcesExhausted */
   beginBatch(): void {
     this.reserve((this.count - this.reserved) * VALUE_BYTES);
@@ -40,11 +46,12 @@ export class TagKeyCodes {
     this.codes = this.series.codesOf(this.column);
   }
 
-  /** The code of a series' value. */
-  codeOf(series: number): number {
+  /** The code of a series' value: a new one for a new value when `isNew`, `NO_CODE` otherwise. */
+  codeOf(series: number, isNew: boolean): number {
     const tag = this.codes[series] ?? 0;
     const known = this.numbers[tag] ?? 0;
     if (known > 0) return known - 1;
+    if (!isNew) return NO_CODE;
     const code = this.count++;
     this.numbers = grownCodes(this.numbers, tag + 1);
     this.tags = grownCodes(this.tags, this.count);
@@ -55,22 +62,17 @@ export class TagKeyCodes {
     return code;
   }
 
-  /** The code of a series' value, or -1 when it has none. */
-  find(series: number): number {
-    return (this.numbers[this.series.codesOf(this.column)[series] ?? 0] ?? 0) - 1;
-  }
-
   /** The values of codes. */
-  vector(codes: Uint32Array, count: number): Vector {
+  vector(codes: Uint32Array): Vector {
     const { tags, examples, series, column } = this;
-    const shifted = new Uint32Array(count);
+    const shifted = new Uint32Array(codes.length);
     if (this.count * SHARED_SHARE >= series.count) {
-      for (let i = 0; i < count; i++) shifted[i] = tags[codes[i] ?? 0] ?? 0;
+      for (let i = 0; i < codes.length; i++) shifted[i] = tags[codes[i] ?? 0] ?? 0;
       return { kind: "dictionary", codes: shifted, dictionary: series.dictionaryOf(column) };
     }
     const dictionary: (string | undefined)[] = [undefined];
     for (let code = 0; code < this.count; code++) dictionary.push(series.tagOf(column, examples[code] ?? 0));
-    for (let i = 0; i < count; i++) shifted[i] = (codes[i] ?? 0) + 1;
+    for (let i = 0; i < codes.length; i++) shifted[i] = (codes[i] ?? 0) + 1;
     return { kind: "dictionary", codes: shifted, dictionary };
   }
 }

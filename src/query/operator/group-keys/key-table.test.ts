@@ -1,0 +1,181 @@
+/** Rows have one number when their keys are equal, whatever vectors hold them. The reference is a map by the text of all keys. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import type { Scalar, Vector } from "../../../column/vector.ts";
+import { vectorOf } from "../../../column/vector-builder.ts";
+import { valueKey } from "../../function/value/value.ts";
+import { keyHashes } from "./key-hashes.ts";
+import { KeyTable, NO_ROW } from "./key-table.ts";
+
+const BINARY: DataType = { kind: "binary" };
+
+/** Values of each type, few enough that they meet, with those that are easily told apart wrongly. */
+const VALUES: readonly (readonly [DataType, readonly Scalar[]])[] = [
+  [INT64, [undefined, 0, 1, -1, 2 ** 40, 2n ** 60n, 2n ** 60n + 1n]],
+  [FLOAT64, [undefined, 0, -0, Number.NaN, 1.5, Number.POSITIVE_INFINITY]],
+  [STRING, [undefined, "", "a", "b", "ä", "ab"]],
+  [BOOLEAN, [undefined, true, false]],
+  [TIMESTAMP_NANOSECOND, [undefined, 0n, 1n, -1n, 1_700_000_000_000_000_000n, 1_700_000_000_000_000_001n, -(2n ** 62n)]],
+  [BINARY, [undefined, Uint8Array.of(), Uint8Array.of(0), Uint8Array.of(1, 2)]],
+];
+
+/** Text as a dictionary of its own or one that all share, times and all else as their builder makes them. */
+function vectorFor(type: DataType, values: readonly Scalar[], form: number): Vector {
+  if (type.kind !== "string" || form === 0) return vectorOf(type, values);
+  const shared = VALUES[2]?.[1] as readonly (string | undefined)[];
+  const dictionary = form === 1 ? shared : [undefined, ...new Set(values.flatMap((value) => (typeof value === "string" ? [value] : [])))];
+  return { kind: "dictionary", codes: Uint32Array.from(values, (value) => dictionary.indexOf(value as string | undefined)), dictionary };
+}
+
+interface KeyBatch {
+  readonly rowCount: number;
+  readonly vectors: readonly Vector[];
+  /** By row: the text of its keys, and whether one is NULL. */
+  readonly texts: readonly string[];
+  readonly hasNull: readonly boolean[];
+}
+
+/** Types, and batches of rows over them. */
+const arbitraryRows = fc.uniqueArray(fc.nat(VALUES.length - 1), { maxLength: 3 }).chain((columns) => {
+  const picks = columns.map((c) => fc.nat((VALUES[c]?.[1].length ?? 1) - 1));
+  const batch = fc.record({ rows: fc.array(fc.tuple(...picks), { maxLength: 20 }), form: fc.nat(2) });
+  return fc.record({
+    columns: fc.constant(columns),
+    batches: fc.array(batch, { minLength: 2, maxLength: 6 }),
+    asked: fc.array(fc.boolean()),
+  });
+});
+
+function batchOf(columns: readonly number[], rows: readonly (readonly number[])[], form: number): KeyBatch {
+  const values = columns.map((c, k) => rows.map((row) => VALUES[c]?.[1][row[k] ?? 0]));
+  return {
+    rowCount: rows.length,
+    vectors: columns.map((c, k) => vectorFor(VALUES[c]?.[0] ?? INT64, values[k] ?? [], form)),
+    texts: rows.map((_, row) => values.map((column) => valueKey(column[row])).join("|")),
+    hasNull: rows.map((_, row) => values.some((column) => column[row] === undefined)),
+  };
+}
+
+const ignore = (): void => undefined;
+
+describe("numbers of rows", () => {
+  for (const nullsMatch of [true, false]) {
+    test(`are dense, in the order of the rows, and found again; NULL equals ${nullsMatch ? "NULL" : "nothing"}`, () => {
+      fc.assert(
+        fc.property(arbitraryRows, ({ columns, batches, asked }) => {
+          const types = columns.map((c) => VALUES[c]?.[0] ?? INT64);
+          const table = new KeyTable(types, { nullsMatch }, ignore);
+          const known = new Map<string, number>();
+          const all: KeyBatch[] = [];
+          for (const [b, { rows, form }] of batches.entries()) {
+            const batch = batchOf(columns, rows, form);
+            all.push(batch);
+            const { rowCount, vectors, texts, hasNull } = batch;
+            const isNone = (row: number): boolean => !nullsMatch && hasNull[row] === true;
+            const found = texts.map((text, row) => (isNone(row) ? NO_ROW : (known.get(text) ?? NO_ROW)));
+            // Looking for rows before they come must not hide them.
+            if (asked[b] === true) expect([...table.find(vectors, rowCount)]).toEqual(found);
+            if (asked[b] === true)
+              expect([...table.strangers(vectors, rowCount)]).toEqual([...texts.keys()].filter((row) => found[row] === NO_ROW));
+            const before = known.size;
+            const want = texts.map((text, row) => {
+              if (isNone(row)) return NO_ROW;
+              if (!known.has(text)) known.set(text, known.size);
+              return known.get(text) ?? NO_ROW;
+            });
+            if (b % 2 === 0) expect([...table.add(vectors, rowCount)]).toEqual(want);
+            else expect([...table.firsts(vectors, rowCount)]).toEqual([...firstsFrom(want, before)]);
+            expect(table.size).toBe(known.size);
+          }
+          for (const { rowCount, vectors, texts, hasNull } of all) {
+            const want = texts.map((text, row) => (!nullsMatch && hasNull[row] ? NO_ROW : known.get(text)));
+            expect([...table.find(vectors, rowCount)]).toEqual(want as number[]);
+          }
+          const ids = Uint32Array.from({ length: known.size }, (_, id) => id);
+          const columnsBack = types.map((_, c) => table.vector(c, ids));
+          const back = [...ids].map((id) => columnsBack.map((vector, c) => valueKey(scalarAt(vector, types[c] ?? INT64, id))).join("|"));
+          expect(back).toEqual([...known.keys()]);
+        }),
+        { seed: 11, numRuns: 300 },
+      );
+    });
+  }
+
+  test("behind a prefix are those of prefix and rows", () => {
+    fc.assert(
+      fc.property(arbitraryRows, fc.infiniteStream(fc.integer({ min: -1, max: 3 })), ({ columns, batches }, stream) => {
+        if (columns.length === 0) return;
+        const table = new KeyTable(
+          columns.map((c) => VALUES[c]?.[0] ?? INT64),
+          { nullsMatch: true, hasPrefix: true },
+          ignore,
+        );
+        const known = new Map<string, number>();
+        for (const { rows, form } of batches) {
+          const { rowCount, vectors, texts } = batchOf(columns, rows, form);
+          const prefixes = Int32Array.from(rows, () => stream.next().value as number);
+          const want = texts.map((text, row) => {
+            const prefix = prefixes[row] ?? NO_ROW;
+            if (prefix < 0) return NO_ROW;
+            const key = `${prefix}|${text}`;
+            if (!known.has(key)) known.set(key, known.size);
+            return known.get(key) ?? NO_ROW;
+          });
+          expect([...table.add(vectors, rowCount, prefixes)]).toEqual(want);
+          expect([...table.find(vectors, rowCount, prefixes)]).toEqual(want);
+        }
+        const ids = Uint32Array.from({ length: table.size }, (_, id) => id);
+        expect([...table.prefixesOf(ids)]).toEqual([...known.keys()].map((key) => Number.parseInt(key, 10)));
+      }),
+      { seed: 12, numRuns: 200 },
+    );
+  });
+
+  test("are counted as they come", () => {
+    let bytes = 0;
+    const table = new KeyTable([STRING, INT64], { nullsMatch: true }, (more) => (bytes += more));
+    const { vectors, rowCount } = batchOf(
+      [2, 0],
+      [
+        [1, 1],
+        [1, 2],
+        [2, 1],
+      ],
+      1,
+    );
+    table.add(vectors, rowCount);
+    const once = bytes;
+    expect(once).toBeGreaterThan(0);
+    table.add(vectors, rowCount);
+    table.find(vectors, rowCount);
+    expect(bytes).toBe(once);
+  });
+});
+
+/** Positions of the rows with a new number. */
+function firstsFrom(ids: readonly number[], before: number): readonly number[] {
+  return [...ids.keys()].filter((row) => (ids[row] ?? 0) >= before && ids.indexOf(ids[row] ?? 0) === row);
+}
+
+test("equal rows have equal hashes in any vectors, also behind others, and most different ones do not", () => {
+  fc.assert(
+    fc.property(arbitraryRows, ({ columns, batches }) => {
+      const types = columns.map((c) => VALUES[c]?.[0] ?? INT64);
+      const known = new Map<string, string>();
+      for (const { rows, form } of batches) {
+        const { vectors, rowCount, texts } = batchOf(columns, rows, form);
+        const hashes = keyHashes(vectors, types, rowCount);
+        const behind = keyHashes(vectors, types, rowCount, new Uint32Array(rowCount).fill(7));
+        for (const [row, text] of texts.entries()) {
+          const own = `${hashes[row]} ${behind[row]}`;
+          expect(known.get(text) ?? own).toBe(own);
+          known.set(text, own);
+        }
+      }
+      expect(new Set(known.values()).size * 2).toBeGreaterThanOrEqual(known.size);
+    }),
+    { seed: 13, numRuns: 200 },
+  );
+});
