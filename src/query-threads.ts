@@ -13,7 +13,7 @@ import type { MetricRegistry } from "./base/metrics.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import { SHARE_LIMITS } from "./query/workers/limits.ts";
-import { type PoolFigures, WorkerPool } from "./query/workers/worker-pool.ts";
+import { type PoolCounts, WorkerPool } from "./query/workers/worker-pool.ts";
 
 /** Part of what would be enough for all that this thread has beside workers. */
 const HERE_PART = 1 / 2;
@@ -91,22 +91,22 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
     giveBack: (bytes) => pool.giveBack(bytes),
     mayGrow: () => pool.mayGrow(),
   });
-  registerPoolMetrics(metrics, () => pool.figures);
+  registerPoolMetrics(metrics, () => pool.counts);
   return pool;
 }
 
 /** Families that only grow: which figure they show, and what it is. */
-const COUNTERS: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+const COUNTERS: readonly (readonly [name: string, figure: keyof PoolCounts, help: string])[] = [
   ["varve_query_worker_tasks_total", "pulls", "Answers of query workers to the queries they ran parts of"],
   ["varve_query_worker_busy_seconds_total", "busySeconds", "Time that query workers worked"],
   ["varve_query_worker_deaths_total", "deaths", "Query workers that died"],
 ];
-const GAUGES: readonly (readonly [name: string, figure: keyof PoolFigures, help: string])[] = [
+const GAUGES: readonly (readonly [name: string, figure: keyof PoolCounts, help: string])[] = [
   ["varve_query_worker_running", "running", "Query workers at work"],
   ["varve_query_worker_queue", "waiting", "Parts of queries that wait for a worker"],
 ];
 
-function registerPoolMetrics(metrics: MetricRegistry, figures: () => PoolFigures): void {
+function registerPoolMetrics(metrics: MetricRegistry, figures: () => PoolCounts): void {
   const registers = [metrics.registry];
   for (const [name, figure, help] of COUNTERS) {
     new Counter({

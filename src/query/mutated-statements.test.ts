@@ -1,7 +1,7 @@
 /**
  * Statements that went wrong on their way: their words are dropped, doubled, swapped or replaced. Each gives a result or an error for the
- * client, by both twins alike, and never anything else. `VARVE_FUZZ_STATEMENTS=10000 bun test src/query/mutated-statements.test.ts` runs
- * more of them.
+ * client, by loops and reference alike, and never anything else. `VARVE_FUZZ_STATEMENTS=10000 bun test
+ * src/query/mutated-statements.test.ts` runs more of them.
  */
 import { expect, test } from "bun:test";
 import { QueryFixture } from "../../test/support/query-fixture.ts";

@@ -32,7 +32,7 @@ const KEYS: readonly (readonly string[])[] = [
   ["s"],
 ];
 
-/** What is deleted now and then: single rows, stretches of a series, series, and times that are whole pages. */
+/** What is deleted now and then: single rows, ranges of a series, series, and times that are whole pages. */
 const GONE = ["host = 'h1' AND ts = 1050", "host = 'h0' AND ts < 2500", "host = 'h2'", "ts >= 3000 AND ts < 4000", "n > 50"];
 
 function literalOf(random: Random, column: string): string {

@@ -54,7 +54,7 @@ test("each sees one moment of a table that is written, flushed and compacted bes
   };
   await Promise.all([write(), read(), read(), read()]);
   expect(seen).toBeGreaterThan(3);
-  expect(threads.pool.figures.pulls).toBeGreaterThan(seen);
+  expect(threads.pool.counts.pulls).toBeGreaterThan(seen);
   await threads.settled();
 });
 
@@ -85,7 +85,7 @@ test("a query whose table is dropped while it runs ends with its rows, and the f
   await insert(0, ROWS);
   await threads.engine.sql("ADMIN flush_table('m')");
   const answer = threads.sql("SELECT host, s, v FROM m WHERE v >= 0");
-  while (threads.pool.figures.open === 0) await Bun.sleep(0);
+  while (threads.pool.counts.open === 0) await Bun.sleep(0);
   await threads.engine.sql("DROP TABLE m");
   expect((await answer).rows.length).toBe(ROWS);
   await threads.settled();
@@ -100,7 +100,7 @@ test("files that compaction replaced stay until the query that reads them has en
     await threads.engine.sql("ADMIN flush_table('m')");
   }
   const answers = Array.from({ length: 6 }, () => threads.sql("SELECT host, sum(v), count(s) FROM m GROUP BY host"));
-  while (threads.pool.figures.open === 0) await Bun.sleep(0);
+  while (threads.pool.counts.open === 0) await Bun.sleep(0);
   await threads.engine.sql("ADMIN compact_table('m')");
   const wanted = (await threads.engine.sql("SELECT host, sum(v), count(s) FROM m GROUP BY host")).rows.map(String).sort();
   for (const answer of answers) expect((await answer).rows.map(String).sort()).toEqual(wanted);

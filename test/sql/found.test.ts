@@ -1,4 +1,4 @@
-/** What random queries found, one test each. Every query runs through both twins, on plain rows and on the engine. */
+/** What random queries found, one test each. Every query runs through loops and reference, on plain rows and on the engine. */
 import { beforeAll, expect, test } from "bun:test";
 import { EngineFixture } from "../support/engine-fixture.ts";
 import { QueryFixture } from "../support/query-fixture.ts";

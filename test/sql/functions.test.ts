@@ -1,6 +1,6 @@
 /**
- * Functions over random rows, beside DuckDB where both mean the same: each function is one query over all rows, through both twins. Errors
- * of values stop a query, so that arguments stay where both have a result.
+ * Functions over random rows, beside DuckDB where both mean the same: each function is one query over all rows, by loops and reference.
+ * Errors of values stop a query, so that arguments stay where both have a result.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -16,7 +16,7 @@ function exact(operator: (typeof OPERATORS)[number], a: bigint, b: bigint): bigi
   return operator === "/" ? a / b : a % b;
 }
 
-/** The only cell of a query by both twins, or the code of the error that both end in. */
+/** The only cell of a query by loops and reference, or the code of the error that both end in. */
 async function cell(fixture: QueryFixture, text: string): Promise<string> {
   const outcomes = [{ forceInterpreter: true }, {}].map(async (options) => {
     try {

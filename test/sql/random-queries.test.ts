@@ -1,5 +1,5 @@
 /**
- * Random queries on random tables: both twins, rows in memory and in files, and DuckDB agree. `VARVE_FUZZ_QUERIES=20000
+ * Random queries on random tables: loops and reference, rows in memory and in files, and DuckDB agree. `VARVE_FUZZ_QUERIES=20000
  * VARVE_FUZZ_SEED=7 bun test test/sql/random-queries.test.ts` asks more of them. What fails becomes a named case in `found.test.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";

@@ -40,7 +40,7 @@ test("answers to random queries do not depend on worker threads", async () => {
   const { failed, errorInstance } = await fc.check(property, { seed: SEED, numRuns, ...limits });
   if (failed) throw new Error(`seed ${SEED}: ${errorInstance instanceof Error ? errorInstance.message : String(errorInstance)}`);
   expect(tally.answered).toBeGreaterThan(tally.queries / 4);
-  expect(threads.pool.figures.pulls).toBeGreaterThan(tally.queries / 2);
-  expect(threads.pool.figures.deaths).toBe(0);
+  expect(threads.pool.counts.pulls).toBeGreaterThan(tally.queries / 2);
+  expect(threads.pool.counts.deaths).toBe(0);
   await threads.settled();
 }, 600_000);

@@ -6,7 +6,7 @@ import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
 import { snapshotStorage } from "./in-parts.ts";
 import { localWorkers } from "./local-workers.ts";
-import { type Answer, FIXTURE_NOW, runSql, runTwins } from "./query-fixture.ts";
+import { type Answer, FIXTURE_NOW, runSql, runReferences } from "./query-fixture.ts";
 
 /** A machine with a session. */
 export class EngineFixture {
@@ -46,7 +46,7 @@ export class EngineFixture {
   /** Runs a query with and without what the planner asks of storage, and in parts, and insists that the rows agree; gives them. */
   both(text: string): Promise<Answer> {
     const storage = snapshotStorage(this.machine.store);
-    return runTwins(
+    return runReferences(
       text,
       this.contextOf(),
       localWorkers((snapshot) => storage.open(snapshot)),

@@ -1,4 +1,4 @@
-/** Checks of single SQL expressions: through both twins, with the type of the result and the words of an error. */
+/** Checks of single SQL expressions: through loops and reference, with the type of the result and the words of an error. */
 import { expect } from "bun:test";
 import { DbError } from "../../src/base/error.ts";
 import type { Scalar } from "../../src/column/vector.ts";

@@ -60,7 +60,7 @@ export class QueryFixture {
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
   both(text: string): Promise<Answer> {
-    return runTwins(text, this.context, localWorkers(openMemorySnapshot));
+    return runReferences(text, this.context, localWorkers(openMemorySnapshot));
   }
 }
 
@@ -111,7 +111,7 @@ export async function runSql(text: string, context: QueryContext, given: ExecOpt
  * Runs a query by the interpreter, as it is planned and, with `workers`, in parts and by a plan that was bytes, and insists that the rows
  * agree, order left aside; gives what the plan gave.
  */
-export async function runTwins(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
+export async function runReferences(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
   const wanted = await runSql(text, context, { forceInterpreter: true });
   const got = await runSql(text, context);
   if (workers !== undefined) sameAnswers(text, ["in parts", await runSql(text, context, { workers, ...TRAVELLED })], ["whole", got]);

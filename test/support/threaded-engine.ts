@@ -83,9 +83,9 @@ export class ThreadedEngine {
 
   /** Runs a query with the workers and without, insists on the same rows, order left aside, and gives how often workers answered. */
   async pullsOf(text: string): Promise<number> {
-    const before = this.pool.figures.pulls;
+    const before = this.pool.counts.pulls;
     const got = await this.sql(text);
-    const pulls = this.pool.figures.pulls - before;
+    const pulls = this.pool.counts.pulls - before;
     sameAnswers(text, ["with workers", got], ["without", await this.engine.sql(text)]);
     return pulls;
   }
@@ -93,10 +93,10 @@ export class ThreadedEngine {
   /** Waits until nothing runs on the workers. @throws Error when that takes too long */
   async settled(): Promise<void> {
     for (let i = 0; i < 500; i++) {
-      const { running, waiting, open } = this.pool.figures;
+      const { running, waiting, open } = this.pool.counts;
       if (running === 0 && waiting === 0 && open === 0) return;
       await Bun.sleep(10);
     }
-    throw new Error(`the workers do not come to rest: ${JSON.stringify(this.pool.figures)}`);
+    throw new Error(`the workers do not come to rest: ${JSON.stringify(this.pool.counts)}`);
   }
 }

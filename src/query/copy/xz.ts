@@ -6,7 +6,7 @@
  * `require` that nothing else keeps: two files are read side by side, and the memory goes with the reading. A load takes 3 ms; after 1,200
  * of them the process has 48 MiB, where one `require` for all, which remembers its modules, came to 777.
  *
- * Measured (2.7 MB of text; a bomb of 291 KB that is 2 GB): 47 ms and 9.3 s, 18 ms the longest stretch of work, 70 MiB in all.
+ * Measured (2.7 MB of text; a bomb of 291 KB that is 2 GB): 47 ms and 9.3 s, 18 ms the longest range of work, 70 MiB in all.
  */
 import { createRequire } from "node:module";
 import type * as Library from "xz-decompress";

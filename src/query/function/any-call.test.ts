@@ -1,4 +1,4 @@
-/** Every function with arguments of any types: a value, the same by both twins, or an error that says what is wrong. */
+/** Every function with arguments of any types: a value, the same by loops and reference, or an error that says what is wrong. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";

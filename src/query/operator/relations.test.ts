@@ -1,4 +1,4 @@
-/** Joins, set operations, WITH and sub-queries: exact answers, and random queries by both twins (the oracle joins by nested loops). */
+/** Joins, set operations, WITH and sub-queries: exact answers, and random queries by loops and reference, which joins by nested loops. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";

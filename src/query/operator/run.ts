@@ -115,7 +115,7 @@ async function* runCopy(original: PlanNode, copy: PlanNode, context: ExecContext
   }
 }
 
-/** Lets a copy of a plan count into the figures of the original. */
+/** Lets a copy of a plan count into the statistics of the original. */
 function shareMetrics(original: PlanNode, copy: PlanNode, context: ExecContext): void {
   if (context.metrics === undefined) return;
   const metrics = context.metrics.get(original) ?? newNodeMetrics();

@@ -162,7 +162,7 @@ describe("rules", () => {
     expect(first > 1_700_005_000_000n).toBe(true);
   });
 
-  test("a gap makes the stretches grow until enough buckets are found", async () => {
+  test("a gap makes the ranges grow until enough buckets are found", async () => {
     await fixture.sql("INSERT INTO cpu VALUES ('h0', 'd', 7, 7, '2023-12-24')");
     const { rows } = await fixture.both("SELECT max(v), date_trunc('minute', ts) FROM cpu GROUP BY 2 ORDER BY 2 DESC LIMIT 3");
     expect(rows.map(([value]) => value)).toEqual([7, 599, 597]);

@@ -7,7 +7,7 @@
  *
  * | query                         | plan, before | plan | with rows, before | with rows |
  * |-------------------------------|--------------|------|-------------------|-----------|
- * | one series, a stretch of time | 12.5         | 12.9 | 26.2              | 26.2      |
+ * | one series, a range of time | 12.5         | 12.9 | 26.2              | 26.2      |
  * | a test of tags, newest rows   | 16.2         | 16.4 | 91                | 94        |
  * | groups by tag and minute      | 31.1         | 30.5 | 95                | 100       |
  * | a join and a sub-query        | 45.8         | 47.2 | 507               | 545       |
@@ -26,7 +26,7 @@ const rows = Array.from({ length: 200 }, (_, i) => `('h${i % 10}', ${i}, ${i / 2
 await data.sql(`INSERT INTO cpu VALUES ${rows.join(", ")}`);
 
 const QUERIES: Readonly<Record<string, string>> = {
-  "one series, a stretch of time": "SELECT usage, idle FROM cpu WHERE host = 'h3' AND ts >= 5000 AND ts < 60000",
+  "one series, a range of time": "SELECT usage, idle FROM cpu WHERE host = 'h3' AND ts >= 5000 AND ts < 60000",
   "a test of tags, newest rows": "SELECT usage FROM cpu WHERE host LIKE 'h%3' AND usage > 4.5 ORDER BY ts DESC LIMIT 5",
   "groups by tag and minute": "SELECT host, date_trunc('minute', ts), max(usage), avg(idle) FROM cpu GROUP BY 1, 2",
   "a join and a sub-query": "SELECT a.usage FROM cpu a JOIN cpu b ON a.ts = b.ts WHERE a.usage > (SELECT avg(usage) FROM cpu) LIMIT 10",

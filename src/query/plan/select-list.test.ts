@@ -5,7 +5,7 @@ const fixture = new QueryFixture();
 await fixture.sql("CREATE TABLE t (h STRING, a BIGINT, b DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (h))");
 await fixture.sql("INSERT INTO t VALUES ('x', 1, 1.5, 0), ('x', 2, 2.5, 1000), ('y', 1, 1.5, 2000), ('y', NULL, 3.5, 7000)");
 
-/** Columns and rows of a query, in their order. Both twins must agree. */
+/** Columns and rows of a query, in their order. loops and reference must agree. */
 async function check(query: string, columns: string, want: readonly (readonly unknown[])[]): Promise<void> {
   const answer = await fixture.both(query);
   expect([query, answer.columns.join(" "), answer.rows as unknown]).toEqual([query, columns, want]);

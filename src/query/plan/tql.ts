@@ -21,7 +21,7 @@ import type { PlanNode } from "../operator/contract/node.ts";
 import type { SourceRun } from "../operator/contract/row-sources.ts";
 import type { RowSource } from "../operator/source/node.ts";
 import type { Planner } from "./common/planner.ts";
-import { prometheusDurationMillis } from "./range/stretch.ts";
+import { prometheusDurationMillis } from "./range/range-length.ts";
 
 /** The moment and step of a TQL that names none. */
 const DEFAULT_STEP_MS = 300_000;

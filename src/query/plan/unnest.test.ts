@@ -3,7 +3,7 @@ import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
 
-/** The rows of a query, in their order. Both twins must agree. */
+/** The rows of a query, in their order. loops and reference must agree. */
 async function check(query: string, want: readonly (readonly unknown[])[]): Promise<void> {
   const { rows } = await fixture.both(query);
   expect([query, rows as unknown]).toEqual([query, want]);

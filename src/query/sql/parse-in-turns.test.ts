@@ -40,7 +40,7 @@ test("several INSERTs, queries between them, and nothing between semicolons", as
   await check(`${"SELECT 1;".repeat(8000)}SELECT 2`);
 });
 
-test("tokens that are longer than a stretch", async () => {
+test("tokens that are longer than a slice", async () => {
   const long = "y''".repeat(40_000);
   await check(`SELECT '${long}', "${"q".repeat(100_000)}" /* ${"*".repeat(90_000)} */ -- ${"-".repeat(70_000)}\n, 1`);
   await check(`SELECT ${" ".repeat(200_000)} 1`);
@@ -71,7 +71,7 @@ test("a string of very many doubled quotes, and of escapes, gives turns while it
   expect(await check(`SELECT 1,\n U&'${"\\00e4\\\\''\\+01F600\u{1F600}".repeat(30_000)}', 2`)).toBeGreaterThan(5);
 });
 
-test("every place where a stretch may end", async () => {
+test("every place where a slice may end", async () => {
   const tail = " a>=1 AND b<>'it''s' AND E'\\'' = c::text AND x'00ff' <> 1e10 /* c */ AND d !~* \"q\"\"q\" -- e\n OR f";
   for (let shift = 0; shift < tail.length; shift++) {
     await check(`SELECT 1 FROM t WHERE${" ".repeat(32 * 1024 - 22 - shift)}${tail} = 1${" ".repeat(64 * 1024)}`);
@@ -122,7 +122,7 @@ test("TQL in a long text, and one that is too long", async () => {
   expect(await long.then(() => "accepted", errorText)).toContain("a TQL query has more than 65536 characters at Line: 1, Column: 1");
 });
 
-test("dollars, hex and marks that a stretch cuts, and literals without an end", async () => {
+test("dollars, hex and marks that a slice cuts, and literals without an end", async () => {
   const long = "it's $ $$a \\' \n".repeat(6000);
   await check(`SELECT $tag$${long}$tag$, $1, ${"x".repeat(40_000).replaceAll("xxxxxxxx", "xxxxxxx,")} FROM t`);
   await check(`SELECT x'${"00".repeat(50_000)}', 1.5e+10, U&'${"\\00e4".repeat(20_000)}', n'${"x".repeat(90_000)}'`);

@@ -2,8 +2,8 @@
  * SQL texts of any length → syntax trees, in steps of some milliseconds with turns for others in between. The trees and errors are those
  * of `parseSql`; of several errors the first is told.
  *
- *   text ─► stretches ─► tokens ─► whole statements, and whole rows of `INSERT … VALUES` ─► trees
- *       │  (stretches.ts)          (constant-lists.ts)                                      (finished-rules.ts)
+ *   text ─► slices ─► tokens ─► whole statements, and whole rows of `INSERT … VALUES` ─► trees
+ *       │  (slices.ts)          (constant-lists.ts)                                      (finished-rules.ts)
  *       └─► long rows of constants behind VALUES ─► blocks
  *           (row-lists.ts)
  *
@@ -22,7 +22,7 @@ import { type Row, treeRows } from "./syntax/row-trees.ts";
 import type { Statement } from "./syntax/statement-ast.ts";
 import type { ValueRows } from "./syntax/value-rows.ts";
 import type { TextPlace } from "./tokens/long-tokens.ts";
-import { placeOf, stretches } from "./tokens/stretches.ts";
+import { placeOf, slices } from "./tokens/slices.ts";
 import { syntaxError } from "./tokens/syntax-error.ts";
 import { type HoldBytes, SyntaxSize } from "./syntax-size.ts";
 import { Comma, ConstantRows, Dot, K, LeftParen, RightParen, Semicolon } from "./tokens/token.ts";
@@ -77,7 +77,7 @@ function* readInSteps(text: string, size: SyntaxSize): Steps<ParsedText> {
   checkLength(text);
   size.addText(text);
   const statements = new Statements(text, size);
-  const source = stretches(text);
+  const source = slices(text);
   for (let behind: TextPlace | undefined; ; ) {
     const { done, value: tokens } = source.next(behind);
     if (done === true) return yield* statements.end();

@@ -10,7 +10,7 @@ import { isInterval, NANOS_PER_DAY } from "../function/value/value.ts";
 import { bindConstant } from "../plan/bind/bind.ts";
 import { environmentOf } from "../plan/common/planner.ts";
 import { CATALOG_NAME, resolveName } from "../plan/from/source.ts";
-import { prometheusDurationMillis } from "../plan/range/stretch.ts";
+import { prometheusDurationMillis } from "../plan/range/range-length.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/syntax/ast.ts";
 import type { CreateFlow } from "../sql/syntax/definition-ast.ts";

@@ -84,7 +84,7 @@ export class PartRunner {
     this.account?.close();
   }
 
-  /** Figures of the scan, then of each step. */
+  /** Statistics of the scan, then of each step. */
   private chain(metrics: ReadonlyMap<PlanNode, NodeMetrics>): readonly NodeMetrics[] {
     const chain: NodeMetrics[] = [];
     for (let node: PlanNode | undefined = this.plan; node !== undefined; node = inputsOf(node)[0]) {

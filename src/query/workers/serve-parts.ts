@@ -1,7 +1,7 @@
 /**
  * A worker's side: runs pulls one after another. What it keeps between queries is pages and open files, in its own cache.
  *
- * A fragment that is over is seen at the next batch, or where a scan gives way though it has found none: the flag lies on memory that it
+ * A fragment that is over is seen at the next batch, or where a scan yields though it has found none: the flag lies on memory that it
  * shares with the thread of the query.
  *
  * An error of the world fails the pull. So does a bug, with its stack; but a broken invariant is thrown, which ends the worker: what it

@@ -36,7 +36,7 @@ describe("a worker that misbehaves", () => {
     await threads.settled();
     expect(warnings.join("\n")).toContain(why);
     expect(String((await threads.sql(sum("good"))).rows)).toBe(String(SUM));
-    expect(threads.pool.figures.deaths).toBeGreaterThan(0);
+    expect(threads.pool.counts.deaths).toBeGreaterThan(0);
   });
 
   test("others that wait for it are answered by the next", async () => {
@@ -49,7 +49,7 @@ describe("a worker that misbehaves", () => {
   test("one in a loop is ended once its query is cancelled", async () => {
     const canceller = new AbortController();
     const answer = threads.sql(sum("loops"), {}, canceller.signal);
-    while (threads.pool.figures.running === 0) await Bun.sleep(1);
+    while (threads.pool.counts.running === 0) await Bun.sleep(1);
     canceller.abort();
     expect(String(await failureOf(answer))).toContain("cancelled");
     await threads.settled();
@@ -59,7 +59,7 @@ describe("a worker that misbehaves", () => {
 
   test("closing the pool ends queries that run and that wait", async () => {
     const answers = Promise.allSettled(["loops", "good", "good", "loops"].map((table) => threads.sql(sum(table))));
-    while (threads.pool.figures.running === 0) await Bun.sleep(1);
+    while (threads.pool.counts.running === 0) await Bun.sleep(1);
     threads.pool.close();
     const ended = await Promise.race([answers, Bun.sleep(5000)]);
     for (const outcome of ended ?? []) {

@@ -25,13 +25,13 @@ async function pullsOf(sql: string, limits = { rowsMin: 1, partRows: 50, partsMa
   const got = await data.sql(sql, { workers: pool });
   expect(got.rows).toEqual((await data.sql(sql)).rows);
   await settled(pool);
-  return pool.figures.pulls;
+  return pool.counts.pulls;
 }
 
 /** All that was opened is closed again. */
 async function settled(pool: WorkerPool): Promise<void> {
   for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
-  expect(pool.figures).toMatchObject({ running: 0, waiting: 0 });
+  expect(pool.counts).toMatchObject({ running: 0, waiting: 0 });
 }
 
 describe("what goes to workers", () => {
@@ -69,7 +69,7 @@ test("variances of parts are put together", async () => {
   const pool = localWorkers(openMemorySnapshot);
   const sql = "SELECT host, stddev(x), var_pop(v), var(v + 1000000000), std(v) FILTER (WHERE v > 790) FROM m GROUP BY host";
   sameAnswers(sql, ["in parts", await data.sql(sql, { workers: pool })], ["whole", await data.sql(sql)]);
-  expect(pool.figures.pulls).toBeGreaterThan(0);
+  expect(pool.counts.pulls).toBeGreaterThan(0);
 });
 
 test("a LIMIT that is content ends the parts", async () => {
@@ -93,7 +93,7 @@ describe("a worker that dies", () => {
     const failure = await failureOf(answer);
     expect(String(failure)).toContain("the worker that ran a part of it stopped");
     await settled(pool);
-    expect(pool.figures.deaths).toBe(1);
+    expect(pool.counts.deaths).toBe(1);
     const again = await data.sql("SELECT sum(v) FROM m", { workers: pool });
     expect(again.rows).toEqual((await data.sql("SELECT sum(v) FROM m")).rows);
     expect(started.length).toBeGreaterThan(2);
@@ -141,7 +141,7 @@ test("values of placeholders are in the plan", async () => {
   const variables = { ...data.context.variables, placeholders: { valueOf, note: () => undefined } };
   const got = await runSql("SELECT host, sum(v) FROM m WHERE v < ? GROUP BY host", { ...data.context, variables }, { workers: pool });
   sameAnswers("placeholders", ["given", got], ["written", await data.sql("SELECT host, sum(v) FROM m WHERE v < 100 GROUP BY host")]);
-  expect(pool.figures.pulls).toBeGreaterThan(0);
+  expect(pool.counts.pulls).toBeGreaterThan(0);
 });
 
 describe("memory of a query", () => {
@@ -152,7 +152,7 @@ describe("memory of a query", () => {
     const queries = memoryOf(1 << 20);
     const answer = await data.sql("SELECT v, x, host FROM m WHERE v > 3 LIMIT 2", { workers: pool, memory: queries.account() });
     expect(answer.rows.length).toBe(2);
-    expect(pool.figures.pulls).toBeGreaterThan(0);
+    expect(pool.counts.pulls).toBeGreaterThan(0);
     expect(queries.used).toBe(0);
     await settled(pool);
   });

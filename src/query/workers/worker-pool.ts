@@ -47,7 +47,7 @@ export interface WorkerPoolParts {
 }
 
 /** What the pool did, for metrics. */
-export interface PoolFigures {
+export interface PoolCounts {
   readonly running: number;
   readonly waiting: number;
   /** Fragments that are not closed. */
@@ -109,7 +109,7 @@ export class WorkerPool implements QueryWorkers {
     }));
   }
 
-  get figures(): PoolFigures {
+  get counts(): PoolCounts {
     let waiting = 0;
     for (const fragment of this.fragments) waiting += fragment.waiting.length;
     const running = this.slots.filter(({ sent }) => sent.length > 0).length;

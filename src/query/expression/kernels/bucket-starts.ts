@@ -77,14 +77,14 @@ export function bucketStarts(vector: TimeVector, buckets: TimeBuckets, rowCount:
 
 /** What `cutBuckets` writes to. */
 export interface BucketCuts {
-  /** Where each stretch begins. */
+  /** Where each range begins. */
   readonly starts: Uint32Array;
-  /** Steps of each stretch's bucket from the one that holds the base. */
+  /** Steps of each range's bucket from the one that holds the base. */
   readonly steps: Float64Array;
   count: number;
 }
 
-/** Rows tried one by one before galloping: most stretches of short buckets end within them. */
+/** Rows tried one by one before galloping: most ranges of short buckets end within them. */
 const LINEAR_ROWS = 8;
 
 /**

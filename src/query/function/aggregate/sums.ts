@@ -201,7 +201,7 @@ export function mergedVariance({ sample, root }: VarianceKind): () => Accumulato
         if (more === 0) return;
         const delta = Number(otherMean) - mean;
         const all = count + more;
-        // Of the first lot nothing is added to nothing: its own figures are exact.
+        // Of the first lot nothing is added to nothing: its own statistics are exact.
         squares =
           count === 0 ? Number(otherVariance) * more : squares + Number(otherVariance) * more + delta * delta * ((count * more) / all);
         mean = count === 0 ? Number(otherMean) : mean + delta * (more / all);

@@ -37,7 +37,7 @@ function plainTest(pattern: string, middle: string): (text: string) => boolean {
   return close ? (text) => text.startsWith(middle) : (text) => text === middle;
 }
 
-/** A stretch of a pattern that stands for itself. */
+/** A range of a pattern that stands for itself. */
 export interface LikePiece {
   readonly text: string;
   /** Whether the text tested begins with it. */
@@ -45,7 +45,7 @@ export interface LikePiece {
   readonly atEnd: boolean;
 }
 
-/** The stretches of a pattern that a matching text holds, in their order. */
+/** The ranges of a pattern that a matching text holds, in their order. */
 export function likePieces(pattern: string, escape = "\\"): readonly LikePiece[] {
   const pieces: LikePiece[] = [];
   const characters = [...pattern];
@@ -65,7 +65,7 @@ export function likePieces(pattern: string, escape = "\\"): readonly LikePiece[]
   return pieces;
 }
 
-/** Stretches of text, and `undefined` for one character of any kind. */
+/** Ranges of text, and `undefined` for one character of any kind. */
 type Segment = readonly (string | undefined)[];
 
 /** What lies between the `%` of a pattern, at least one segment. */
@@ -142,7 +142,7 @@ function endOfFirst(segment: Segment, text: string, at: number): number {
     return found < 0 ? -1 : found + head.length;
   }
   for (let start = at; start <= text.length; start++) {
-    // A stretch of text is found at once; a character of any kind fits everywhere but inside a pair of surrogates.
+    // A range of text is found at once; a character of any kind fits everywhere but inside a pair of surrogates.
     if (head !== undefined) {
       start = text.indexOf(head, start);
       if (start < 0) return -1;

@@ -8,7 +8,7 @@
  * | a / b     | those of a, and 4 more | those of a and those after b's point| cut off                        |
  * | a % b     | the larger             | the smaller                         | none                           |
  *
- * Types have at most 38 digits; those before the point give way. A value with more is an error, never a wrong digit.
+ * Types have at most 38 digits; those before the point yield. A value with more is an error, never a wrong digit.
  * A decimal beside a float makes a float (contract query.md 2.1; conformance types/decimal).
  */
 import { DbError } from "../../../base/error.ts";
@@ -46,7 +46,7 @@ export function asDecimal(type: DataType): DecimalType | undefined {
   return type.kind === "int" ? decimal(INT_DIGITS[type.bits], 0) : undefined;
 }
 
-/** The decimal type that holds the values of both; digits before the point give way beyond 38. */
+/** The decimal type that holds the values of both; digits before the point yield beyond 38. */
 export function widerDecimal(a: DecimalType, b: DecimalType): DecimalType {
   const scale = Math.max(a.scale, b.scale);
   return decimal(Math.max(a.precision - a.scale, b.precision - b.scale) + scale, scale);

@@ -8,7 +8,7 @@ import type { Segments } from "../group-keys/group-keys.ts";
 export interface AggregateState {
   /** Takes the segments of a batch; groups are below `groupCount`. */
   update(batch: ExecBatch, segments: Segments, groupCount: number): void;
-  /** Takes the figures of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
+  /** Takes the statistics of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
   addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
   /** The aggregate of each group. */
   vector(groupCount: number): Vector;

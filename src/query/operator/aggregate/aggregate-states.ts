@@ -327,7 +327,7 @@ export class AccumulatorStates implements AggregateState {
   }
 
   addSummary(): void {
-    assert(false, `figures of pages do not answer ${this.call.function.name}`);
+    assert(false, `statistics of pages do not answer ${this.call.function.name}`);
   }
 
   private grow(groupCount: number): void {

@@ -128,8 +128,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   EXCEPT: "SELECT hostname, ts FROM cpu EXCEPT SELECT hostname, ts FROM cpu WHERE c0 > 50",
   "join by host and time": "SELECT count(*) FROM cpu a JOIN cpu b ON a.hostname = b.hostname AND a.ts = b.ts WHERE b.c0 > 90",
   "max by slots of an hour": "SELECT ts, hostname, max(c0) RANGE '1h' FROM cpu ALIGN '1h'",
-  "max by stretches of an hour, 12 slots a row": "SELECT ts, hostname, max(c0) RANGE '1h' FROM cpu ALIGN '5m'",
-  "max and avg by stretches of unequal length": "SELECT ts, hostname, max(c0) RANGE '10m', avg(c1) RANGE '7m' FROM cpu ALIGN '5m'",
+  "max by ranges of an hour, 12 slots a row": "SELECT ts, hostname, max(c0) RANGE '1h' FROM cpu ALIGN '5m'",
+  "max and avg by ranges of unequal length": "SELECT ts, hostname, max(c0) RANGE '10m', avg(c1) RANGE '7m' FROM cpu ALIGN '5m'",
   "max by 10 s slots with FILL PREV": "SELECT ts, hostname, max(c0) RANGE '10s' FROM cpu ALIGN '5s' FILL PREV",
   "filter 10 %, 13 columns out": "SELECT * FROM cpu WHERE c0 > 90.0",
 };

@@ -108,7 +108,7 @@ class Groups implements HeldGroups {
     for (const state of this.states) state.update(batch, segments, groupCount);
   }
 
-  /** Adds rows of which there are figures alone. Their first and last time stand for them where groups and times are found. */
+  /** Adds rows of which there are statistics alone. Their first and last time stand for them where groups and times are found. */
   addSummary(batch: ExecBatch, summary: RowsSummary): void {
     const { node, keys, winners } = this;
     const ends = endsOf(node, batch, summary);
@@ -149,7 +149,7 @@ class Groups implements HeldGroups {
   }
 }
 
-/** Two rows at the ends of the times of rows that come as figures. */
+/** Two rows at the ends of the times of rows that come as statistics. */
 function endsOf(node: Aggregate, batch: ExecBatch, { minTime, maxTime }: RowsSummary): ExecBatch {
   const times: Vector = { kind: "time", base: minTime, offsets: Float64Array.of(0, Number(maxTime - minTime)), validity: undefined };
   const series = batch.runs?.series[0] ?? 0;
@@ -210,13 +210,13 @@ class Winners {
     const tracker = this.trackers.get(key) ?? new WinnerTracker(order);
     this.trackers.set(key, tracker);
     if (call.function.kernel === "min" || call.function.kernel === "max") {
-      // The tracker is told of every batch, figures included.
+      // The tracker is told of every batch, statistics included.
       return { update: () => undefined, addSummary: () => undefined, vector: (groupCount) => tracker.times(call.type.result, groupCount) };
     }
     const evaluator = new VectorEvaluator(argument, headers, context);
     const column = new WinnerColumn(call.type.result, context.budget.reserve);
     return {
-      addSummary: () => assert(false, `figures of pages do not answer ${call.function.name}`),
+      addSummary: () => assert(false, `statistics of pages do not answer ${call.function.name}`),
       update: (batch, _, groupCount) => column.update(evaluator.vector(batch), tracker, groupCount),
       vector: (groupCount) => column.vector(groupCount),
     };

@@ -2,7 +2,7 @@
  * An aggregate with FILTER (WHERE …) that runs in loops: the rows that pass become a batch of their own, the segments shrink to them, and
  * the state below sees nothing of the rest. Arguments are computed for the rows that pass alone.
  *
- * Measured (aggregate.bench.ts, `max and avg by stretches of unequal length`): 254 → 45 ns/row against one accumulator object a group.
+ * Measured (aggregate.bench.ts, `max and avg by ranges of unequal length`): 254 → 45 ns/row against one accumulator object a group.
  */
 import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
@@ -65,7 +65,7 @@ export class FilteredState implements AggregateState {
   }
 
   addSummary(): void {
-    assert(false, "figures of pages do not answer FILTER");
+    assert(false, "statistics of pages do not answer FILTER");
   }
 
   vector(groupCount: number): Vector {

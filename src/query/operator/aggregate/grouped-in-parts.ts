@@ -2,7 +2,7 @@
  * Grouping beyond memory. Once it is full, rows of groups that are held go on into their states and all others to disk, split by the hash
  * of their keys; then each part is grouped alone. So a group's rows come to its state in the order of the input, wherever they were.
  *
- * Both twins group so: what they hold, and the loops that fill it, are their own.
+ * loops and reference group so: what they hold, and the loops that fill it, are their own.
  */
 import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await data.sql("INSERT INTO t VALUES ('p', 'x', 1, 1), ('p', 'y', 2, 2), ('q', 'x', 4, 3), ('q', NULL, 8, 4), (NULL, 'y', 16, 5)");
 });
 
-/** The rows of an answer of both twins, each as text, NULL as "-". */
+/** The rows of an answer of loops and reference, each as text, NULL as "-". */
 async function rowsOf(sql: string): Promise<readonly string[]> {
   const { rows } = await data.both(sql);
   return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));

@@ -1,4 +1,4 @@
-/** What operators share while a query runs: cancellation, pacing, memory, the choice of twin. */
+/** What operators share while a query runs: cancellation, pacing, memory, the choice of reference. */
 import type { Clock } from "../../../base/clock.ts";
 import type { EvaluationContext } from "../../expression/evaluation-context.ts";
 import type { Batch, SeriesRuns } from "../../../column/batch.ts";
@@ -14,7 +14,7 @@ import type { RowSources } from "./row-sources.ts";
 /** A batch between operators. `runs` tells series apart as long as rows are rows of a scan. Valid until the next one is asked for. */
 export interface ExecBatch extends Batch {
   readonly runs?: SeriesRuns | undefined;
-  /** Figures in the place of vectors: only from a scan whose request allows it. */
+  /** Statistics in the place of vectors: only from a scan whose request allows it. */
   readonly summary?: RowsSummary | undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { ScanMetrics } from "../../../table/scan.ts";
 import { inputsOf, type PlanNode } from "./node.ts";
 
-/** Figures of one operator; times include those of the operators below it. */
+/** Statistics of one operator; times include those of the operators below it. */
 export interface NodeMetrics {
   rows: number;
   batches: number;
@@ -26,12 +26,12 @@ export function ownMillis(node: PlanNode, metrics: ReadonlyMap<PlanNode, NodeMet
   return Math.max(0, (metrics.get(node)?.elapsedMs ?? 0) - below);
 }
 
-/** Figures before anything happened. */
+/** Statistics before anything happened. */
 export function newNodeMetrics(): NodeMetrics {
   return { rows: 0, batches: 0, bytes: 0, elapsedMs: 0, spilledBytes: 0, scan: undefined };
 }
 
-/** Figures of two runs of one operator together. */
+/** Statistics of two runs of one operator together. */
 export function addNodeMetrics(a: NodeMetrics, b: NodeMetrics): NodeMetrics {
   const { rows, batches, bytes, elapsedMs, spilledBytes } = a;
   const scan = a.scan !== undefined && b.scan !== undefined ? addScanMetrics(a.scan, b.scan) : (a.scan ?? b.scan);

@@ -31,7 +31,7 @@ export class BucketCodes {
     return this.indexes.length;
   }
 
-  /** Steps from the first bucket seen to the one that holds a frame's base; add a stretch's steps for `codeOf`. */
+  /** Steps from the first bucket seen to the one that holds a frame's base; add a range's steps for `codeOf`. */
   stepsTo(frame: BucketFrame): number {
     this.first ??= frame.baseIndex;
     return Number(frame.baseIndex - this.first);

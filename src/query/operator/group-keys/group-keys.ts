@@ -2,11 +2,11 @@
  * The keys of an aggregation: for each batch the group of each row, found or made, looked up alone, or hashed for a partition on disk.
  *
  *   keys      series keys (tags): one code a series, remembered by series number
- *             bucket keys (time): one code a stretch of times (`stretches.ts`)
+ *             bucket keys (time): one code a range of times (`row-ranges.ts`)
  *             row keys (anything): one code a row (`key-table.ts`)
- *   folding   codes → number of the codes so far (`CodeTuples`): once a stretch for series and time, once a row for the rest
+ *   folding   codes → number of the codes so far (`CodeTuples`): once a range for series and time, once a row for the rest
  *
- * Without row keys, a segment is a stretch, and the aggregation loops run over plain stretches of columns. With row keys, neighbouring rows
+ * Without row keys, a segment is a range, and the aggregation loops run over plain ranges of columns. With row keys, neighbouring rows
  * of one group make one segment.
  */
 import { assert } from "../../../base/assert.ts";
@@ -24,7 +24,7 @@ import { gather } from "../kernels/gather.ts";
 import { BucketCodes } from "./bucket-codes.ts";
 import { foldHash, keyHashes, valueHash } from "./key-hashes.ts";
 import { KeyTable, NO_ROW, ROW_BYTES } from "./key-table.ts";
-import { StretchCutter, type Stretches } from "./stretches.ts";
+import { RangeCutter, type Ranges } from "./row-ranges.ts";
 import { TagCodes } from "./tag-codes.ts";
 import { ValueCodes } from "./value-codes.ts";
 
@@ -78,14 +78,14 @@ export class GroupKeys {
   /** Of series and buckets, in this order, which changes rarely; behind them the rows. */
   private readonly tuples: CodeTuples;
   private readonly rows: KeyTable | undefined;
-  private readonly cutter: StretchCutter;
+  private readonly cutter: RangeCutter;
   private readonly table: ScannedTable | undefined;
   private readonly context: ExecContext;
   /** By series number: the number of its keys + 1; 0: not seen; `NO_GROUP`: none of those that are known. */
   private seriesIds = new Int32Array(1024);
   private readonly seriesHashes: Map<number, number> = new Map();
-  /** Numbers of series and time by stretch; by row where there are row keys. */
-  private stretchIds = new Int32Array(0);
+  /** Numbers of series and time by range; by row where there are row keys. */
+  private rangeIds = new Int32Array(0);
   private prefixes = new Int32Array(0);
   private starts = new Uint32Array(0);
   private groups = new Uint32Array(0);
@@ -105,7 +105,7 @@ export class GroupKeys {
     const hasPrefix = ahead.length > 0;
     this.tuples = new CodeTuples(ahead.length);
     this.rows = rowKeys.length === 0 ? undefined : new KeyTable(this.rowTypes, { nullsMatch: true, hasPrefix }, reserve);
-    this.cutter = new StretchCutter(seriesKeys.length > 0, bucketKeys, rowKeys.length > 0);
+    this.cutter = new RangeCutter(seriesKeys.length > 0, bucketKeys, rowKeys.length > 0);
     this.places = keys.map((key): KeyPlace => {
       if (key.kind === "row") return { codes: undefined, column: rowKeys.indexOf(key) };
       const position = ahead.findIndex((own) => own.key === key);
@@ -132,17 +132,17 @@ export class GroupKeys {
   /** Cuts a batch into segments; new keys make new groups. */
   segments(batch: ExecBatch): Segments {
     const before = this.groupCount;
-    const stretches = this.cutter.cut(batch);
-    const ids = this.idsOf(stretches, true);
+    const ranges = this.cutter.cut(batch);
+    const ids = this.idsOf(ranges, true);
     if (this.rows !== undefined) {
-      const rowIds = this.rows.add(this.rowVectors(batch), batch.rowCount, this.prefixesOf(stretches, ids));
+      const rowIds = this.rows.add(this.rowVectors(batch), batch.rowCount, this.prefixesOf(ranges, ids));
       return { ...this.runsOf(rowIds), ascending: false };
     }
     this.context.budget.reserve((this.groupCount - before) * ROW_BYTES);
     return {
-      count: batch.rowCount === 0 ? 0 : stretches.count,
-      starts: stretches.starts,
-      groups: new Uint32Array(ids.buffer, 0, stretches.count),
+      count: batch.rowCount === 0 ? 0 : ranges.count,
+      starts: ranges.starts,
+      groups: new Uint32Array(ids.buffer, 0, ranges.count),
       ascending: this.places.length > 0 || batch.runs?.starts.length === 2,
     };
   }
@@ -150,12 +150,11 @@ export class GroupKeys {
   /** Looks for the groups of rows, without making any. No group is made after the first look. */
   lookUp(batch: ExecBatch): LookedUp {
     const { rowCount } = batch;
-    const stretches = this.cutter.cut(batch);
+    const ranges = this.cutter.cut(batch);
     const vectors = this.rowVectors(batch);
-    const ids = this.idsOf(stretches, false);
-    const groups =
-      this.rows?.find(vectors, rowCount, this.prefixesOf(stretches, ids)) ?? expanded(stretches, ids, new Int32Array(rowCount));
-    return { groups, hashesOf: (rows) => this.hashesOf(stretches, vectors, rows) };
+    const ids = this.idsOf(ranges, false);
+    const groups = this.rows?.find(vectors, rowCount, this.prefixesOf(ranges, ids)) ?? expanded(ranges, ids, new Int32Array(rowCount));
+    return { groups, hashesOf: (rows) => this.hashesOf(ranges, vectors, rows) };
   }
 
   /** The values of one planned key for groups `[from, to)`, once all rows have been there. */
@@ -169,27 +168,27 @@ export class GroupKeys {
     return this.rows.vector(place.column, ids);
   }
 
-  /** Numbers of the keys of series and time, stretch by stretch. */
-  private idsOf(stretches: Stretches, isNew: boolean): Int32Array {
-    const { count, frames, steps } = stretches;
-    if (this.stretchIds.length < count) this.stretchIds = new Int32Array(count);
-    const { stretchIds, tuples } = this;
-    if (this.seriesKeys.length > 0) this.seriesIdsOf(stretches, isNew, stretchIds);
-    else stretchIds.fill(0, 0, count);
+  /** Numbers of the keys of series and time, range by range. */
+  private idsOf(ranges: Ranges, isNew: boolean): Int32Array {
+    const { count, frames, steps } = ranges;
+    if (this.rangeIds.length < count) this.rangeIds = new Int32Array(count);
+    const { rangeIds, tuples } = this;
+    if (this.seriesKeys.length > 0) this.seriesIdsOf(ranges, isNew, rangeIds);
+    else rangeIds.fill(0, 0, count);
     for (const [b, bucket] of this.bucketKeys.entries()) {
       const [frame, own] = [frames[b], steps[b]];
-      assert(frame !== undefined && own !== undefined, "stretches have steps for each bucket key");
+      assert(frame !== undefined && own !== undefined, "ranges have steps for each bucket key");
       const position = this.seriesKeys.length + b;
       const { codes } = bucket;
       const before = codes.stepsTo(frame);
       for (let s = 0; s < count; s++) {
-        stretchIds[s] = tuples.idOf(stretchIds[s] ?? 0, codes.codeOf(before + (own[s] ?? 0), isNew), position, isNew);
+        rangeIds[s] = tuples.idOf(rangeIds[s] ?? 0, codes.codeOf(before + (own[s] ?? 0), isNew), position, isNew);
       }
     }
-    return stretchIds;
+    return rangeIds;
   }
 
-  private seriesIdsOf({ series, ends }: Stretches, isNew: boolean, into: Int32Array): void {
+  private seriesIdsOf({ series, ends }: Ranges, isNew: boolean, into: Int32Array): void {
     for (const { codes } of this.seriesKeys) if (codes instanceof TagCodes) codes.beginBatch();
     let s = 0;
     for (let run = 0; run < series.length; run++) {
@@ -231,12 +230,12 @@ export class GroupKeys {
     return this.rowKeys.map((evaluator) => evaluator.vector(batch));
   }
 
-  /** What row keys are folded behind: the number of each row's stretch, where there are keys before them. */
-  private prefixesOf(stretches: Stretches, ids: Int32Array): Int32Array | undefined {
+  /** What row keys are folded behind: the number of each row's range, where there are keys before them. */
+  private prefixesOf(ranges: Ranges, ids: Int32Array): Int32Array | undefined {
     if (this.seriesKeys.length + this.bucketKeys.length === 0) return undefined;
-    const rowCount = stretches.starts[stretches.count] ?? 0;
+    const rowCount = ranges.starts[ranges.count] ?? 0;
     if (this.prefixes.length < rowCount) this.prefixes = new Int32Array(rowCount);
-    return expanded(stretches, ids, this.prefixes);
+    return expanded(ranges, ids, this.prefixes);
   }
 
   /** Neighbouring rows of one number as a segment. */
@@ -251,7 +250,7 @@ export class GroupKeys {
     return { count, starts, groups };
   }
 
-  private hashesOf({ starts, series, ends, frames, steps }: Stretches, vectors: readonly Vector[], rows: Uint32Array): Uint32Array {
+  private hashesOf({ starts, series, ends, frames, steps }: Ranges, vectors: readonly Vector[], rows: Uint32Array): Uint32Array {
     const hashes = new Uint32Array(rows.length);
     let [s, run, end, own] = [-1, 0, 0, 0];
     for (let i = 0; i < rows.length; i++) {
@@ -279,9 +278,9 @@ export class GroupKeys {
   }
 }
 
-/** The number of each stretch in all of its rows. */
-function expanded({ starts, count }: Stretches, ids: Int32Array, into: Int32Array): Int32Array {
-  // Stretches may be of one row each: a loop costs less than a call of `fill`.
+/** The number of each range in all of its rows. */
+function expanded({ starts, count }: Ranges, ids: Int32Array, into: Int32Array): Int32Array {
+  // Ranges may be of one row each: a loop costs less than a call of `fill`.
   for (let s = 0; s < count; s++) {
     const id = ids[s] ?? 0;
     const end = starts[s + 1] ?? 0;

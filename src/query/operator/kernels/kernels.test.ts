@@ -200,7 +200,7 @@ function lastOf<T>(steps: Iterator<void, T>): T {
   }
 }
 
-test("comparisons of many rows are stable over stretches that are merged", () => {
+test("comparisons of many rows are stable over ranges that are merged", () => {
   for (const rowCount of [16_384, 16_385, 40_000, 100_001]) {
     const values = Uint32Array.from({ length: rowCount }, (_, i) => Math.imul(i, 2_654_435_761) % 977);
     const order = lastOf(sortSteps(rowCount, [(a, b) => (values[a] ?? 0) - (values[b] ?? 0)]));

@@ -1,5 +1,5 @@
 /**
- * Loops over segments: sums and extremes of stretches of a column, one generated loop for each array class and NULL form.
+ * Loops over segments: sums and extremes of ranges of a column, one generated loop for each array class and NULL form.
  *
  * Measured on one core (aggregate.bench.ts, 65,536-row batches, 360 rows a segment): see operator/README.md.
  *

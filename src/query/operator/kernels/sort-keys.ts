@@ -126,7 +126,7 @@ export function* sortSteps(rowCount: number, keys: readonly RowOrderKey[]): Gene
 
 type Compare = (a: number, b: number) => number;
 
-/** Short stretches sorted, then merged two by two. */
+/** Short ranges sorted, then merged two by two. */
 function* byComparison(rows: Uint32Array<ArrayBuffer>, compare: Compare): Generator<void, Uint32Array<ArrayBuffer>> {
   const { length } = rows;
   for (let at = 0; at < length; at += COMPARED_ROWS) {
@@ -137,7 +137,7 @@ function* byComparison(rows: Uint32Array<ArrayBuffer>, compare: Compare): Genera
   let to = new Uint32Array(length > COMPARED_ROWS ? length : 0);
   for (let width = COMPARED_ROWS; width < length; width *= 2) {
     for (let at = 0; at < length; at += 2 * width) {
-      yield* mergeStretches(from, to, at, Math.min(length, at + width), Math.min(length, at + 2 * width), compare);
+      yield* mergeRanges(from, to, at, Math.min(length, at + width), Math.min(length, at + 2 * width), compare);
     }
     [from, to] = [to, from];
   }
@@ -145,7 +145,7 @@ function* byComparison(rows: Uint32Array<ArrayBuffer>, compare: Compare): Genera
 }
 
 /** Sorted rows `[start, middle)` and `[middle, end)` of `from` as one in `to`. */
-function* mergeStretches(
+function* mergeRanges(
   from: Uint32Array,
   to: Uint32Array,
   start: number,

@@ -1,5 +1,5 @@
 /**
- * Runs a plan on stretches of time, newest first, until enough rows came out. The first stretch is guessed; each further one is
+ * Runs a plan on ranges of time, newest first, until enough rows came out. The first range is guessed; each further one is
  * four times as long, so a wrong guess costs a third more than a right one.
  */
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
@@ -8,9 +8,9 @@ import { withTimeRange, type PlanNode } from "../contract/node.ts";
 import { intersect } from "../scan/split-where.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 
-/** How much longer each stretch is than the one before. */
+/** How much longer each range is than the one before. */
 const GROWTH = 4n;
-/** Rows wanted times this is what a stretch of rows should hold, since a filter may drop some. */
+/** Rows wanted times this is what a range of rows should hold, since a filter may drop some. */
 const ROWS_MARGIN = 4;
 
 /** The rows of `node.input`, newest first. */
@@ -26,7 +26,7 @@ export async function* newestFirst(
   let length = firstLength(node, range);
   let found = 0;
   while (end > range.start && found < node.wanted) {
-    const start = stretchStart(node, range, end, length);
+    const start = rangeStart(node, range, end, length);
     for await (const batch of run(withTimeRange(node.input, { start, end }))) {
       found += batch.rowCount;
       yield batch;
@@ -52,8 +52,8 @@ function firstLength({ table, buckets, wanted }: Extract<PlanNode, { kind: "newe
   return length < 1n ? 1n : length;
 }
 
-/** Where a stretch of at least `length` before `end` begins: on a bucket border, not before the range. */
-function stretchStart({ buckets }: Extract<PlanNode, { kind: "newest-first" }>, range: TimeRange, end: bigint, length: bigint): bigint {
+/** Where a range of at least `length` before `end` begins: on a bucket border, not before the range. */
+function rangeStart({ buckets }: Extract<PlanNode, { kind: "newest-first" }>, range: TimeRange, end: bigint, length: bigint): bigint {
   const wished = end - length;
   if (wished <= range.start) return range.start;
   const start = buckets === undefined ? wished : bucketStartOf(buckets, bucketIndexOf(buckets, wished));

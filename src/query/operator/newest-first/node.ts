@@ -1,4 +1,4 @@
-/** Stretches of time, newest first, until there are enough rows. */
+/** Ranges of time, newest first, until there are enough rows. */
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { Table } from "../../../table/catalog.ts";
 import type { TimeRange } from "../../../table/scan.ts";
@@ -9,8 +9,8 @@ import { wholeTable } from "../node-parts/table-identity.ts";
 import { timeBuckets, timeRange } from "../node-parts/time-shapes.ts";
 
 /**
- * Runs `input`, whose rows are ordered by time, newest first, on the newest stretch of the scan's time range, then on older and
- * longer ones, until `wanted` rows came out. Stretches end at borders of `buckets`, so that no group is split.
+ * Runs `input`, whose rows are ordered by time, newest first, on the newest range of the scan's time range, then on older and
+ * longer ones, until `wanted` rows came out. Ranges end at borders of `buckets`, so that no group is split.
  */
 export interface NewestFirstNode<N> {
   readonly kind: "newest-first";
@@ -27,6 +27,6 @@ export const NEWEST_FIRST: NodeKind<NewestFirstNode<AnyNode>> = nodeKind<NewestF
   kind: "newest-first",
   fields: { input, table: wholeTable, timeRange, buckets: optional(timeBuckets), wanted: whole(0) },
   explain: ({ wanted, buckets }) =>
-    `NewestFirstExec: wanted=${wanted}, stretches=${buckets === undefined ? "by row density" : "by time bucket"}`,
+    `NewestFirstExec: wanted=${wanted}, ranges=${buckets === undefined ? "by row density" : "by time bucket"}`,
   means: ({ wanted }) => `Limit: newest ${wanted}`,
 });

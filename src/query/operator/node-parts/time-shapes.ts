@@ -1,4 +1,4 @@
-/** Stretches of time in plans. */
+/** Ranges of time in plans. */
 import type { TimeRange } from "../../../table/scan.ts";
 import { timeUnit } from "../../expression/expression-shape.ts";
 import type { FixedBuckets, TimeBuckets } from "../../function/time/buckets.ts";

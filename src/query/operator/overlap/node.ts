@@ -1,4 +1,4 @@
-/** Rows once for each stretch of time that they reach. */
+/** Rows once for each range of time that they reach. */
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { expression } from "../../expression/expression-shape.ts";

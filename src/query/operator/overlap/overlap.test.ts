@@ -77,7 +77,7 @@ function filled(slots: readonly { readonly start: number; readonly sum: number |
   return a.sum + ((b.sum - a.sum) * ((slots[i]?.start ?? 0) - a.start)) / (b.start - a.start);
 }
 
-describe("aggregates over stretches of time", () => {
+describe("aggregates over ranges of time", () => {
   test("are what the definition says, whatever the lengths, origin, unit, keys and fill", async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (each) => {

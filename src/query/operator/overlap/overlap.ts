@@ -1,5 +1,5 @@
 /**
- * Rows once for each bucket of time that they reach: what overlapping stretches of time are grouped by.
+ * Rows once for each bucket of time that they reach: what overlapping ranges of time are grouped by.
  *
  *   width 10 s, 3 copies:   a row at 25 s   →   25 s (bucket 20 s), 15 s (bucket 10 s), 5 s (bucket 0 s)
  *
@@ -59,7 +59,7 @@ function earlier(times: TimeVector | WideVector, by: bigint, rowCount: number): 
   return { ...times, values };
 }
 
-/** Whole milliseconds from the start of each row's bucket. Times ascend in runs, so a bucket is found once a stretch of rows. */
+/** Whole milliseconds from the start of each row's bucket. Times ascend in runs, so a bucket is found once a range of rows. */
 function agesOf(times: TimeVector | WideVector, buckets: FixedBuckets, rowCount: number): Float64Array {
   const ages = new Float64Array(rowCount);
   const perMilli = Number(NANOS_PER_UNIT.millisecond) / Number(NANOS_PER_UNIT[buckets.unit]);

@@ -261,7 +261,7 @@ async function answered(next: Promise<Pulled>, context: ExecContext): Promise<Pu
   }
 }
 
-/** Adds what a part did to the figures of the operators that it ran. */
+/** Adds what a part did to the statistics of the operators that it ran. */
 function addPart({ scan, steps }: Fragment, top: PlanNode, { workMs, isDone, metrics }: Pulled, context: ExecContext): void {
   const own = context.metrics?.get(top);
   if (own !== undefined) {
@@ -271,7 +271,7 @@ function addPart({ scan, steps }: Fragment, top: PlanNode, { workMs, isDone, met
   const nodes: readonly PlanNode[] = [scan, ...steps.slice(0, -1)];
   for (const [i, node] of nodes.entries()) {
     const known = context.metrics?.get(node) ?? newNodeMetrics();
-    const figures = metrics?.[i];
-    if (figures !== undefined) context.metrics?.set(node, addNodeMetrics(known, figures));
+    const statistics = metrics?.[i];
+    if (statistics !== undefined) context.metrics?.set(node, addNodeMetrics(known, statistics));
   }
 }

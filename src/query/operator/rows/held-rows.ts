@@ -26,7 +26,7 @@ function bytesOf(vector: Vector, rowCount: number): number {
 const ENTRY_BYTES = 40;
 
 /**
- * Bytes of the texts that rows point to, about: those of a small dictionary at once; of a large one each stretch of equal rows once, since
+ * Bytes of the texts that rows point to, about: those of a small dictionary at once; of a large one each range of equal rows once, since
  * it may be a table's and no more than the rows' part of it is theirs.
  */
 function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): number {

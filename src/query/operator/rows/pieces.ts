@@ -3,7 +3,7 @@ import type { SeriesRuns } from "../../../column/batch.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 
-/** The rows of a batch, at most `rowsMax` (at least 1) at a time, without copying; figures stay whole. */
+/** The rows of a batch, at most `rowsMax` (at least 1) at a time, without copying; statistics stay whole. */
 export function* pieces(batch: ExecBatch, rowsMax: number): Iterable<ExecBatch> {
   const { rowCount } = batch;
   const step = Math.max(1, Math.floor(rowsMax));

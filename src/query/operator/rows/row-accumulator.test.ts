@@ -1,4 +1,4 @@
-/** Aggregates of many values: the same by both twins, and their results come in steps with turns for others. */
+/** Aggregates of many values: the same by loops and reference, and their results come in steps with turns for others. */
 import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { beforeAll, expect, test } from "bun:test";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
@@ -52,13 +52,13 @@ test("rows that an aggregate orders are sorted with turns for others", async () 
   }
 });
 
-test("of rows with equal keys the earlier goes first, by both twins", async () => {
+test("of rows with equal keys the earlier goes first, by loops and reference", async () => {
   const { rows } = await data.both(`SELECT array_agg(n ORDER BY k DESC) FROM ${MANY}`);
   const wanted = Array.from({ length: ROWS }, (_, n) => ({ n, k: (n * 7919) % 1009 })).sort((a, b) => b.k - a.k);
   expect(JSON.parse(String(rows[0]?.[0]))).toEqual(wanted.map(({ n }) => n));
 });
 
-test("aggregates of many rows agree by both twins", async () => {
+test("aggregates of many rows agree by loops and reference", async () => {
   const { rows } = await data.both(
     `SELECT median(k), percentile_cont(k, 0.25), count(DISTINCT k), array_length(array_agg(DISTINCT k ORDER BY k)), ` +
       `length(string_agg(DISTINCT k::string, ',' ORDER BY k::string)), length(json_encode_path(n, k, k::timestamp)) FROM ${MANY}`,

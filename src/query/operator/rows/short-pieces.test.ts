@@ -33,7 +33,7 @@ const QUERIES = [
   "SELECT n, unnest([concat(s, 'a'), s]) FROM t WHERE n < 2000 ORDER BY n",
 ];
 
-test.each(QUERIES)("the same rows by both twins: %s", async (sql) => {
+test.each(QUERIES)("the same rows by loops and reference: %s", async (sql) => {
   const { rows } = await data.both(sql);
   expect(rows.length).toBeGreaterThan(0);
 });

@@ -131,7 +131,7 @@ function scanText({ table, request: asked }: ScanNode): string {
   if (pruned.length > 0) parts.push(`prune=[${pruned.join(", ")}]`);
   parts.push(`order=${asked.order}`);
   if (asked.newestPerSeries === true) parts.push("newest_per_series=true");
-  if (asked.summaries !== undefined) parts.push("figures_of_pages=true");
+  if (asked.summaries !== undefined) parts.push("statistics_of_pages=true");
   if (asked.limit !== undefined) parts.push(`limit=${asked.limit}`);
   return parts.join(", ");
 }

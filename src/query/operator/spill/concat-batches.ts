@@ -16,7 +16,7 @@ export function oneBatch(headers: readonly ColumnHeader[], batches: readonly Exe
   return { rowCount: batches.reduce((sum, batch) => sum + batch.rowCount, 0), vectors };
 }
 
-/** The same rows in as few batches as keep what rows are: figures stay apart, and times stay offsets from a base. */
+/** The same rows in as few batches as keep what rows are: statistics stay apart, and times stay offsets from a base. */
 export function concatBatches(headers: readonly ColumnHeader[], batches: readonly ExecBatch[]): readonly ExecBatch[] {
   const made: ExecBatch[] = [];
   let group: ExecBatch[] = [];

@@ -58,7 +58,7 @@ export class Partitions {
     }
   }
 
-  /** Puts a batch, which is the caller's to forget, into the partition of one hash: figures that stand for rows. */
+  /** Puts a batch, which is the caller's to forget, into the partition of one hash: statistics that stand for rows. */
   async addWhole(batch: ExecBatch, hash: number): Promise<void> {
     await this.parts[this.partitionOf(hash)]?.add(batch);
   }

@@ -1,4 +1,4 @@
-/** Queries that do not fit in memory give what they give when they do: each operator, by both twins. */
+/** Queries that do not fit in memory give what they give when they do: each operator, by loops and reference. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySpill } from "../../../../test/support/memory-spill.ts";
@@ -62,14 +62,14 @@ function lines({ rows, types }: Answer): readonly string[] {
 /** Whether a query writes to disk. */
 type Spills = "yes" | "no" | "either";
 
-/** Compares a query with little memory, by each twin, with the same in plenty. */
+/** Compares a query with little memory, by each reference, with the same in plenty. */
 async function check(
   sql: string,
-  { ordered = false, spills = "yes" as Spills, bytes = TIGHT_BYTES, twins = [false, true], byOracle = true } = {},
+  { ordered = false, spills = "yes" as Spills, bytes = TIGHT_BYTES, references = [false, true], byOracle = true } = {},
 ): Promise<void> {
   const plenty = lines(await data.sql(sql, { forceInterpreter: byOracle }));
   const want = ordered ? plenty : [...plenty].sort();
-  for (const forceInterpreter of twins) {
+  for (const forceInterpreter of references) {
     const spill = new MemorySpill();
     const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", Number.POSITIVE_INFINITY);
     const answer = lines(await data.sql(sql, { forceInterpreter, memoryBytesMax: bytes, spill, memory: pool.account() }));
@@ -232,12 +232,12 @@ describe("series without gaps", () => {
     `SELECT ts, host, min(n) RANGE '10s' FILL ${rule} AS a, max(x) RANGE '10s' FILL ${rule} AS b, count(w) RANGE '10s' AS c ` +
     "FROM t WHERE n % 3 = 0 OR ts < 400000 ALIGN '10s' BY (host)";
   /** The oracle holds the slots of a series, however many. */
-  const twins = [false];
+  const references = [false];
   test("by every rule", async () => {
     for (const batchRows of [40, 4000]) {
       setBatchRows(batchRows);
       for (const rule of ["NULL", "PREV", "LINEAR", "7"]) {
-        await check(fill(rule), { bytes: 48 * 1024, twins });
+        await check(fill(rule), { bytes: 48 * 1024, references });
         await check(fill(rule), { bytes: 512 * 1024, spills: "either" });
       }
     }
@@ -247,8 +247,8 @@ describe("series without gaps", () => {
     const rare = "CASE WHEN n % 97 = 0 THEN n END";
     for (const rule of ["PREV", "LINEAR"]) {
       const calls = `min(${rare}) RANGE '2s' FILL ${rule}, max(s) RANGE '2s' FILL PREV`;
-      await check(`SELECT ts, ${calls} FROM t ALIGN '2s' BY ()`, { bytes: 32 * 1024, twins });
-      await check(`SELECT ts, dc, ${calls} FROM t ALIGN '2s' BY (dc)`, { bytes: 32 * 1024, twins });
+      await check(`SELECT ts, ${calls} FROM t ALIGN '2s' BY ()`, { bytes: 32 * 1024, references });
+      await check(`SELECT ts, dc, ${calls} FROM t ALIGN '2s' BY (dc)`, { bytes: 32 * 1024, references });
     }
   });
 });
@@ -323,7 +323,11 @@ describe("windows", () => {
           const allowed = [...frames, ...(order === "" ? [] : groups), ...(/BY n/.test(order) ? ranges : [])];
           const frame = allowed[pick % allowed.length] ?? "";
           const texts = some.map((call) => `${call} OVER (${partition} ${order} ${framed(call) ? frame : ""})`);
-          await check(`SELECT part, ts, host, ${texts.join(", ")} FROM ${skewed}`, { bytes: 64 * 1024, twins: [false], byOracle: false });
+          await check(`SELECT part, ts, host, ${texts.join(", ")} FROM ${skewed}`, {
+            bytes: 64 * 1024,
+            references: [false],
+            byOracle: false,
+          });
         },
       ),
       { seed: 5, numRuns: 30 },
@@ -341,7 +345,7 @@ describe("windows", () => {
   test("over one partition, to whose end frames reach", async () => {
     setBatchRows(100);
     const frame = "OVER (ORDER BY ts, host ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)";
-    const few = { bytes: 64 * 1024, twins: [false], byOracle: false };
+    const few = { bytes: 64 * 1024, references: [false], byOracle: false };
     await check(`SELECT ts, host, last_value(s) ${frame}, nth_value(n, 3) ${frame}, last_value(x) IGNORE NULLS ${frame} FROM t`, few);
     await check(`SELECT *, sum(n) ${frame} FROM t WHERE ts < 700000`, { ...few, bytes: 128 * 1024 });
   });

@@ -11,7 +11,7 @@ beforeAll(async () => {
     ('q', 5, 4.0, 'c', 1000), ('q', NULL, 3.0, 'a', 4000), (NULL, 7, 'NaN', 'z', 9000)`);
 });
 
-/** The rows of an answer of both twins, in order, each as text, NULL as "-". */
+/** The rows of an answer of loops and reference, in order, each as text, NULL as "-". */
 async function rowsOf(sql: string): Promise<readonly string[]> {
   const { rows } = await data.both(sql);
   return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));
@@ -377,7 +377,7 @@ function called(f: string, over: string): string {
   return f.startsWith("anomaly") ? `round(${f} OVER (${over}), 6)` : `${f} OVER (${over})`;
 }
 
-test("both twins agree on random rows, windows and calls", async () => {
+test("loops and reference agree on random rows, windows and calls", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: 14 }),

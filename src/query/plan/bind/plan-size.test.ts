@@ -137,7 +137,7 @@ test("names that many full joins share grow with their number, and not at each b
   expect(partsOfJoins(40)).toBeLessThan(16 * partsOfJoins(10));
 });
 
-describe("planning gives way", () => {
+describe("planning yields", () => {
   const chain = (count: number, term: (i: number) => string, separator: string): string =>
     Array.from({ length: count }, (_, i) => term(i)).join(separator);
 

@@ -1,4 +1,4 @@
-/** Errors of queries over stretches of time; clients match on several of these texts. */
+/** Errors of queries over ranges of time; clients match on several of these texts. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 

@@ -189,7 +189,7 @@ function ofScan(node: PlanNode, change: (scan: NodeOf<"scan">) => PlanNode): Pla
 const expressionsOf = (keys: readonly GroupKey[]): readonly TypedExpression[] =>
   keys.map((key) => (key.kind === "bucket" ? NEVER : key.expression));
 
-/** Whether a plan gives every row as a row: scans of figures or of newest rows do not, and a filter above them would see others. */
+/** Whether a plan gives every row as a row: scans of statistics or of newest rows do not, and a filter above them would see others. */
 function givesRows(node: PlanNode): boolean {
   if (node.kind === "filter") return givesRows(node.input);
   return node.kind !== "scan" || isWhole(node);

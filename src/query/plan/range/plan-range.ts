@@ -29,14 +29,14 @@ import type { PlanNode } from "../../operator/contract/node.ts";
 import { callExpressions } from "../select/plan-aggregate.ts";
 import { notSupported, planError } from "../bind/plan-error.ts";
 import { distinct } from "../select/plan-rows.ts";
-import { figuresFor } from "../rules/page-figures.ts";
+import { statisticsFor } from "../rules/page-statistics.ts";
 import { finish, finishFirstOf, orderedOutput, type SelectBody } from "../select/select-body.ts";
 import type { Steps } from "../bind/steps.ts";
 import { applied, SubQueries } from "../select/sub-queries.ts";
 import { inZone } from "./in-zone.ts";
 import { rangeError, rangeQueryError } from "../bind/range-error.ts";
-import { RangeScope, type StretchCall } from "./range-scope.ts";
-import { originMillis, stretchMillis, zoneOfDays } from "./stretch.ts";
+import { RangeScope, type RangeCall } from "./range-scope.ts";
+import { lengthMillis, originMillis, zoneOfDays } from "./range-length.ts";
 import { timeColumnOf } from "./time-column.ts";
 
 /** Most slots that a row may fall into. Reason: each costs as much as a row. Error: PlanQuery. */
@@ -58,7 +58,7 @@ export function* planRange(body: SelectBody, align: AlignClause): Steps<PlanNode
   const { select, input, items, limits, planner } = body;
   checkClauses(body);
   const keys = seriesKeys(body, align);
-  const alignMillis = stretchMillis(align.every, planner.environment);
+  const alignMillis = lengthMillis(align.every, planner.environment);
   const column = timeColumnOf(input.source);
   const time = timeOf(body, column);
   const slotType = slotTypeOf(body, align, time.type);
@@ -125,7 +125,7 @@ function timeOf({ input }: SelectBody, index: number): TypedExpression {
 /** Slots of a time in seconds may begin between them, and are counted in milliseconds then. */
 function slotTypeOf({ planner }: SelectBody, align: AlignClause, type: DataType): DataType {
   if (type.kind !== "timestamp" || type.unit !== "second") return type;
-  const parts = [stretchMillis(align.every, planner.environment), originMillis(align.to, planner.environment)];
+  const parts = [lengthMillis(align.every, planner.environment), originMillis(align.to, planner.environment)];
   return parts.every((millis) => millis % 1000n === 0n) ? type : TIMESTAMP_MILLISECOND;
 }
 
@@ -137,7 +137,7 @@ function slotsOf(column: number, time: TypedExpression, alignMillis: bigint, ori
 }
 
 /** Calls by slot and keys: columns are the keys, the slot, the calls. */
-function* aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: readonly StretchCall[], slots: Slots): Steps<PlanNode> {
+function* aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: readonly RangeCall[], slots: Slots): Steps<PlanNode> {
   const { input, planner } = body;
   const { table } = input.source;
   const optimised = planner.optimise && table !== undefined && input.subQueries.calls.length === 0 ? table : undefined;
@@ -156,8 +156,8 @@ function* aggregated(body: SelectBody, keys: readonly TypedExpression[], calls: 
   const plain = calls.map(({ call }) => call);
   const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...plain.flatMap(callExpressions), slots.time];
   const all = [...planned, slot];
-  const figures = overlaps || optimised === undefined ? undefined : figuresFor(all, plain, input.split.residual, optimised.schema);
-  const pruned = yield* prunedInput(input, needed, figures === undefined ? {} : { summaries: figures });
+  const statistics = overlaps || optimised === undefined ? undefined : statisticsFor(all, plain, input.split.residual, optimised.schema);
+  const pruned = yield* prunedInput(input, needed, statistics === undefined ? {} : { summaries: statistics });
   const timed = optimised === undefined ? withTime(pruned.node, pruned.place(slots.time)) : pruned.node;
   const columns: ColumnHeader[] = [
     ...keys.map(({ type }, i) => ({ name: `key ${i}`, type })),

@@ -17,16 +17,16 @@ import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts"
 import type { FillRule } from "../../operator/fill/node.ts";
 import { boundFill } from "./fill.ts";
 import { inZone } from "./in-zone.ts";
-import { stretchMillis } from "./stretch.ts";
+import { lengthMillis } from "./range-length.ts";
 
-/** An aggregate over stretches of time. */
-export interface StretchCall {
+/** An aggregate over ranges of time. */
+export interface RangeCall {
   readonly call: AggregateCall;
   readonly rangeMillis: bigint;
 }
 
 /** A column of the result: a call's, filled. */
-export interface StretchItem {
+export interface RangeItem {
   /** Position in the calls. */
   readonly call: number;
   readonly rule: FillRule;
@@ -51,9 +51,9 @@ export interface RangeGround {
 
 /** Collects the calls of a query while its expressions are bound. */
 export class RangeScope {
-  readonly calls: StretchCall[] = [];
+  readonly calls: RangeCall[] = [];
   /** One column each, behind the keys and the slot. Without a FILL they are the calls. */
-  readonly items: StretchItem[] = [];
+  readonly items: RangeItem[] = [];
   readonly binder: Binder;
   private readonly ground: RangeGround;
   private readonly positions: ReadonlyMap<string, number>;
@@ -71,7 +71,7 @@ export class RangeScope {
 
   /** Below no RANGE. */
   private outside(expression: Expression): TypedExpression | undefined {
-    if (expression.kind === "range") return this.stretch(expression);
+    if (expression.kind === "range") return this.range(expression);
     if (expression.kind === "call" && aggregateNamed(expression.name) !== undefined) throw this.withoutRange(expression);
     if (containsAggregate(expression) || containsSubQuery(expression)) return undefined;
     const { input, keys, slotType, time, zone } = this.ground;
@@ -89,8 +89,8 @@ export class RangeScope {
   }
 
   /** The expression before a RANGE: it has aggregates, and no other RANGE. */
-  private stretch({ operand, duration, fill }: Extract<Expression, { kind: "range" }>): TypedExpression {
-    const rangeMillis = stretchMillis(duration, this.binder.environment);
+  private range({ operand, duration, fill }: Extract<Expression, { kind: "range" }>): TypedExpression {
+    const rangeMillis = lengthMillis(duration, this.binder.environment);
     const intercept = (expression: Expression): TypedExpression | undefined =>
       expression.kind === "call" && aggregateNamed(expression.name) !== undefined
         ? this.add(expression, rangeMillis, fill ?? this.ground.fill)

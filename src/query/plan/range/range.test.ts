@@ -14,7 +14,7 @@ beforeAll(async () => {
   await data.sql("INSERT INTO fine VALUES (-1, 1), (0, 2), (999999, 4), (1000000, 8), (1700000000123456789, 16)");
 });
 
-/** Rows of a query, both twins agreeing: columns apart by blanks, NULL as `-`. */
+/** Rows of a query, loops and reference agreeing: columns apart by blanks, NULL as `-`. */
 async function rowsOf(sql: string): Promise<readonly string[]> {
   const { rows } = await data.both(sql);
   return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));
@@ -259,7 +259,7 @@ describe("FILL", () => {
   });
 });
 
-test("EXPLAIN shows the stretches", async () => {
+test("EXPLAIN shows the ranges", async () => {
   const { rows } = await data.sql("EXPLAIN SELECT ts, max(v) RANGE '10s' FILL 6, min(v) RANGE '7s' FROM m ALIGN '5s'");
   const text = String(rows);
   for (const part of [
@@ -269,7 +269,7 @@ test("EXPLAIN shows the stretches", async () => {
   ])
     expect(text).toContain(part);
   const plain = String((await data.sql("EXPLAIN SELECT max(v) RANGE '5s' FROM m ALIGN '5s'")).rows);
-  expect(plain).toContain("figures_of_pages=true");
+  expect(plain).toContain("statistics_of_pages=true");
   expect(plain).not.toContain("Overlap");
 });
 

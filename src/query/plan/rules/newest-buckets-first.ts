@@ -1,10 +1,10 @@
 /**
- * Rule: the newest n buckets of a time axis need only the newest stretch of the data.
+ * Rule: the newest n buckets of a time axis need only the newest range of the data.
  *
  *   SELECT max(x), date_trunc('minute', time) FROM t GROUP BY 2 ORDER BY 2 DESC LIMIT 5
  *
  * Holds when the only key is a bucket of the time index, that key descending is the first ORDER BY item, there is a LIMIT, and no
- * HAVING drops groups. Groups of different stretches never meet, since stretches end at bucket borders.
+ * HAVING drops groups. Groups of different ranges never meet, since ranges end at bucket borders.
  */
 import type { TimeBuckets } from "../../function/time/buckets.ts";
 import type { TypedExpression } from "../../expression/expression.ts";

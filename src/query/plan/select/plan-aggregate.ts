@@ -32,7 +32,7 @@ import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "../rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "../rules/newest-per-series.ts";
 import { groupedTwice } from "../rules/distinct-by-groups.ts";
-import { figuresFor } from "../rules/page-figures.ts";
+import { statisticsFor } from "../rules/page-statistics.ts";
 
 /** The plan of a SELECT whose rows are groups. */
 export function* planAggregate(given: SelectBody): Steps<PlanNode> {
@@ -133,8 +133,8 @@ function* aggregationOf(
   const planned = keys.map((key) => (optimised ? groupKeyOf(key, table.schema) : plain(key)));
   const needed = [...keys.filter((_, i) => planned[i]?.kind !== "series"), ...calls.flatMap(callExpressions), ...unnests.expressions()];
   const newest = optimised && asksForNewestPerSeries(planned, calls, input.split.residual, table.schema);
-  const figures = optimised && !newest ? figuresFor(planned, calls, input.split.residual, table.schema) : undefined;
-  const extra = newest ? { newestPerSeries: true } : figures === undefined ? {} : { summaries: figures };
+  const statistics = optimised && !newest ? statisticsFor(planned, calls, input.split.residual, table.schema) : undefined;
+  const extra = newest ? { newestPerSeries: true } : statistics === undefined ? {} : { summaries: statistics };
   const pruned = yield* prunedInput(input, needed, extra);
   const { node, place } = unnests.over(pruned.node, pruned.place);
   const placedKeys = planned.map((key) => placeKey(key, place));

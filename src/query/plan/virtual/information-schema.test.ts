@@ -10,7 +10,7 @@ beforeEach(async () => {
     WITH (ttl = '7d', 'greptime.semantic.signal_type' = 'log', 'greptime.semantic.metric.unit' = 'By')`);
 });
 
-/** Rows of a query over `information_schema`, which both twins must give. */
+/** Rows of a query over `information_schema`, which loops and reference must give. */
 async function rowsOf(query: string): Promise<Answer["rows"]> {
   return (await fixture.both(query)).rows;
 }

@@ -11,7 +11,7 @@ const UNITS = "smhdwy";
 /** Years come first or not at all. */
 const LATER_UNITS = "smhdw";
 
-/** A stretch of text that was looked at. */
+/** A range of text that was looked at. */
 export interface ScannedNumber {
   readonly kind: "number" | "duration" | "neither";
   /** One past the last character; of `neither`, of the last that was looked at. */

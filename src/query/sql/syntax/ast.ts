@@ -174,7 +174,7 @@ export type Expression =
       readonly over?: WindowClause | undefined;
       readonly span: Span;
     }
-  /** `operand RANGE duration [FILL …]`: its aggregates are over stretches of time of that length. */
+  /** `operand RANGE duration [FILL …]`: its aggregates are over slices of time of that length. */
   | {
       readonly kind: "range";
       readonly operand: Expression;
@@ -394,7 +394,7 @@ export interface Select extends QueryEnd {
   /** GROUP BY ALL: by every selected expression that holds no aggregate. */
   readonly groupAll?: boolean;
   readonly having: Expression | undefined;
-  /** Set: its aggregates are over stretches of time. */
+  /** Set: its aggregates are over slices of time. */
   readonly align?: AlignClause | undefined;
   /** Of GROUPING SETS, ROLLUP and CUBE: each the positions in `groupBy` that rows are grouped by. Undefined: all of them, once. */
   readonly groupingSets?: readonly (readonly number[])[] | undefined;

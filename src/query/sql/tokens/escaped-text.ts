@@ -40,15 +40,15 @@ function character(code: number): string | undefined {
 
 const noCharacter = (escape: string): UnescapedText => ({ problem: `the escape ${escape} stands for no character` });
 
-/** A stretch of a text that cuts no escape: its escapes, and where the next one begins. */
-function stretchAt(text: string, from: number, pattern: RegExp): { readonly escapes: readonly RegExpExecArray[]; readonly end: number } {
-  const stretch = text.slice(from, from + CHARACTERS_AT_ONCE + ESCAPE_CHARACTERS);
-  const isLast = from + stretch.length === text.length;
+/** A slice of a text that cuts no escape: its escapes, and where the next one begins. */
+function sliceAt(text: string, from: number, pattern: RegExp): { readonly escapes: readonly RegExpExecArray[]; readonly end: number } {
+  const slice = text.slice(from, from + CHARACTERS_AT_ONCE + ESCAPE_CHARACTERS);
+  const isLast = from + slice.length === text.length;
   const escapes: RegExpExecArray[] = [];
-  let end = isLast ? stretch.length : CHARACTERS_AT_ONCE;
+  let end = isLast ? slice.length : CHARACTERS_AT_ONCE;
   // A character of two halves stays whole.
-  if (!isLast && /[\udc00-\udfff]/.test(stretch.charAt(end))) end++;
-  for (const match of stretch.matchAll(pattern)) {
+  if (!isLast && /[\udc00-\udfff]/.test(slice.charAt(end))) end++;
+  for (const match of slice.matchAll(pattern)) {
     if (match.index >= end) break;
     escapes.push(match);
     end = Math.max(end, match.index + match[0].length);
@@ -60,7 +60,7 @@ function stretchAt(text: string, from: number, pattern: RegExp): { readonly esca
 function* backslashes(text: string): Generator<undefined, UnescapedText> {
   const parts: Uint8Array[] = [];
   for (let from = 0; from < text.length; ) {
-    const { escapes, end } = stretchAt(text, from, ESCAPE);
+    const { escapes, end } = sliceAt(text, from, ESCAPE);
     const bytes = Buffer.allocUnsafe(3 * (end - from)); // no escape is shorter than a third of its bytes
     let [done, length] = [from, 0];
     for (const match of escapes) {
@@ -96,7 +96,7 @@ function meant([whole, octal, hex, short, long, letter = ""]: RegExpExecArray): 
 function* unicode(text: string): Generator<undefined, UnescapedText> {
   const parts: string[] = [];
   for (let from = 0; from < text.length; ) {
-    const { escapes, end } = stretchAt(text, from, UNICODE_ESCAPE);
+    const { escapes, end } = sliceAt(text, from, UNICODE_ESCAPE);
     const made: string[] = [];
     let done = from;
     for (const { index, 0: whole, 1: short, 2: long, 3: backslash } of escapes) {

@@ -1,5 +1,5 @@
 /**
- * Tokens, blanks and comments that are longer than a stretch of a text (`stretches.ts`): their end is looked for in steps, and what a
+ * Tokens, blanks and comments that are longer than a slice of a text (`slices.ts`): their end is looked for in steps, and what a
  * string stands for is made in steps, since the lexer's patterns take a second for some million doubled quotes.
  */
 import type { IToken, TokenType } from "chevrotain";
@@ -51,7 +51,7 @@ function found(pattern: RegExp, text: string, offset: number): string {
 }
 
 /**
- * The token that begins there and reaches beyond a stretch; one without an end reaches to that of the text.
+ * The token that begins there and reaches beyond a slice; one without an end reaches to that of the text.
  *
  * @throws DbError InvalidSyntax for a name or a number that is too long, and a string whose escapes stand for nothing
  */

@@ -51,12 +51,12 @@ async function median(text: string): Promise<number> {
 }
 
 function tell(name: string, count: number, millis: number): void {
-  const figures = [
+  const statistics = [
     `${count} rows`.padStart(12),
     `${millis.toFixed(3)} ms`.padStart(14),
     `${((millis * 1000) / count).toFixed(2)} us a row`.padStart(18),
   ];
-  process.stdout.write(`${name.padEnd(10)}${figures.join("")}\n`);
+  process.stdout.write(`${name.padEnd(10)}${statistics.join("")}\n`);
 }
 
 for (const [name, row] of [["constants", constants] as const, ["computed", computed] as const]) {

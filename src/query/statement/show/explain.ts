@@ -117,9 +117,9 @@ function jsonOf(plan: PlanNode, text: PlanText): JsonPlan {
   return { ...split(line), children: inputsOf(plan).map((input) => jsonOf(input, text)) };
 }
 
-/** Figures of a scan by the names that the text gives them. */
-function snakeCase(figures: object | undefined): Readonly<Record<string, number>> {
-  const entries = Object.entries(figures ?? {}).map(
+/** Statistics of a scan by the names that the text gives them. */
+function snakeCase(statistics: object | undefined): Readonly<Record<string, number>> {
+  const entries = Object.entries(statistics ?? {}).map(
     ([name, value]) => [name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), Number(value)] as const,
   );
   return Object.fromEntries(entries);

@@ -1,5 +1,5 @@
 /**
- * What aggregates over sliding stretches of time add to the grammar:
+ * What aggregates over sliding slices of time add to the grammar:
  *
  *   SELECT max(a) RANGE '10s' FILL PREV FROM t ALIGN '5s' TO NOW BY (host) FILL NULL
  *          └ rangeTail ──────────────┘        └ alignClause ─────────────────────┘
@@ -26,7 +26,7 @@ function fillOf(value: Expression): FillClause {
 
 /** RANGE and ALIGN. */
 export abstract class RangeRules extends CallRules {
-  /** Whether the word RANGE that comes next begins a stretch of time, not a frame of a window or a name. */
+  /** Whether the word RANGE that comes next begins a slice of time, not a frame of a window or a name. */
   protected rangeFollows(): boolean {
     const { tokenType } = this.LA(2);
     const endsFrame = (ahead: number): boolean => FRAME_ENDS.has(this.LA(ahead).image.toUpperCase());

@@ -52,8 +52,8 @@ function extrapolated(isCounter: boolean, isRate: boolean): Plain {
     const near = (distance: number): number => (distance >= between * 1.1 ? between / 2 : distance);
     let before = near((first.time - end + RANGE) / 1000);
     if (isCounter && change > 0 && first.value >= 0) before = Math.min(before, (covered * first.value) / change);
-    const stretched = (change * (covered + before + near((end - last.time) / 1000))) / covered;
-    return isRate ? stretched / (RANGE / 1000) : stretched;
+    const rangeed = (change * (covered + before + near((end - last.time) / 1000))) / covered;
+    return isRate ? rangeed / (RANGE / 1000) : rangeed;
   };
 }
 

@@ -87,7 +87,7 @@ export const MAD_OVER_TIME: RangeKernel = ranked((window, samples) => {
   return quantileOf(0.5, samples, (place) => distanceAt(window, samples, median, place));
 });
 
-/** The distance at a place among all. Values within it are one stretch of the order, of `place + 1` values: the narrowest is sought. */
+/** The distance at a place among all. Values within it are one range of the order, of `place + 1` values: the narrowest is sought. */
 function distanceAt(window: RankedWindow, samples: number, median: number, place: number): number {
   let low = 0;
   let high = samples - 1 - place;

@@ -1,8 +1,8 @@
 /**
  * `rate`, `increase`, `delta`, `irate`, `idelta`, `resets`, `changes`: how values move within a window.
  *
- * A window's samples seldom reach its borders. The change between them is stretched to a border when the distance is at most 1.1 of the
- * samples' average one, else by half of it; a counter is not stretched below 0.
+ * A window's samples seldom reach its borders. The change between them is rangeed to a border when the distance is at most 1.1 of the
+ * samples' average one, else by half of it; a counter is not rangeed below 0.
  */
 import { SUM } from "./folds.ts";
 import { perWindow, type RangeInput, type RangeKernel } from "./range-input.ts";

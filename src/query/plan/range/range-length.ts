@@ -1,5 +1,5 @@
 /**
- * Lengths and origins of stretches of time, as milliseconds: what RANGE, ALIGN and TO say (contract query.md 2.4).
+ * Lengths and origins of ranges of time, as milliseconds: what RANGE, ALIGN and TO say (contract query.md 2.4).
  *
  *   length   '1h30m', '1 day', INTERVAL '1 hour', (INTERVAL '1 day' + INTERVAL '1 hour')
  *   origin   NOW, CALENDAR, '2024-01-01 00:00:00', (now() - INTERVAL '1 day')
@@ -21,7 +21,7 @@ import { rangeError } from "../bind/range-error.ts";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** Longest stretch, milliseconds. Reason: ages of rows within one are exact doubles. Error: PlanQuery. */
+/** Longest range, milliseconds. Reason: ages of rows within one are exact doubles. Error: PlanQuery. */
 const STRETCH_MS_MAX = 2n ** 52n;
 
 /** Units of a Prometheus duration, milliseconds, longest first: each may stand once, in this order. */
@@ -29,10 +29,9 @@ const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d
 const DURATION_MS = [31_536_000_000n, 604_800_000n, 86_400_000n, 3_600_000n, 60_000n, 1000n, 1n] as const;
 
 /** The length that RANGE or ALIGN asks for, milliseconds, at least 1. @throws DbError InvalidSyntax, PlanQuery */
-export function stretchMillis(expression: Expression, environment: Environment): bigint {
+export function lengthMillis(expression: Expression, environment: Environment): bigint {
   const millis = expression.kind === "string" ? durationMillis(expression.value) : intervalOf(expression, environment);
-  if (millis > STRETCH_MS_MAX)
-    throw planError(`${printExpression(expression)} is too long; stretches of time have at most 2^52 milliseconds`);
+  if (millis > STRETCH_MS_MAX) throw planError(`${printExpression(expression)} is too long; ranges of time have at most 2^52 milliseconds`);
   return millis;
 }
 

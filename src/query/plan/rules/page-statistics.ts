@@ -12,8 +12,8 @@ import type { TypedExpression } from "../../expression/expression.ts";
 import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 
-/** What the scan may answer by figures; undefined when rows are needed. Expressions are over all columns of the schema. */
-export function figuresFor(
+/** What the scan may answer by statistics; undefined when rows are needed. Expressions are over all columns of the schema. */
+export function statisticsFor(
   keys: readonly GroupKey[],
   calls: readonly AggregateCall[],
   residual: readonly TypedExpression[],
@@ -40,7 +40,7 @@ export function figuresFor(
   return { columns: [...wanted.values()], buckets, isPerSeries };
 }
 
-/** The column that an aggregate is of, "" when it counts rows; undefined when figures do not answer it. */
+/** The column that an aggregate is of, "" when it counts rows; undefined when statistics do not answer it. */
 function argumentOf({ function: { kernel }, args, distinct, orderBy, filter }: AggregateCall, schema: TableSchema): string | undefined {
   if (distinct || orderBy.length > 0 || filter !== undefined || args.length > 1) return undefined;
   const [argument] = args;

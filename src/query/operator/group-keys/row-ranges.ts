@@ -1,6 +1,6 @@
 /**
- * Cuts batches into stretches: rows of one series in one bucket of each key of time, hundreds of rows long. All that groups, spills and
- * looks up rows by keys of series and time does so once a stretch.
+ * Cuts batches into ranges: rows of one series in one bucket of each key of time, hundreds of rows long. All that groups, spills and
+ * looks up rows by keys of series and time does so once a range.
  *
  * Times ascend within the runs of a scan, so that where a bucket ends is found by galloping and most times are never read. With several
  * keys of time, or keys of rows, which are looked at one by one anyway, each time is compared with the ends of its bucket.
@@ -13,14 +13,14 @@ import type { TimeBuckets } from "../../function/time/buckets.ts";
 import { type BucketCuts, type BucketFrame, type BucketSpan, cutBuckets, frameOf, locate } from "../../expression/kernels/bucket-starts.ts";
 import { endOfSpan } from "../../expression/kernels/span-end.ts";
 
-/** Stretch s is rows `[starts[s], starts[s + 1])`. Valid until the next batch. */
-export interface Stretches {
+/** Range s is rows `[starts[s], starts[s + 1])`. Valid until the next batch. */
+export interface Ranges {
   readonly count: number;
   readonly starts: Uint32Array;
-  /** By run, whose stretches lie behind one another: the number of its series, and the end of its stretches. */
+  /** By run, whose ranges lie behind one another: the number of its series, and the end of its ranges. */
   readonly series: Uint32Array;
   readonly ends: Uint32Array;
-  /** For each key of time: its buckets as seen from the batch, and how many after the frame's own each stretch lies in. */
+  /** For each key of time: its buckets as seen from the batch, and how many after the frame's own each range lies in. */
   readonly frames: readonly BucketFrame[];
   readonly steps: readonly Float64Array[];
 }
@@ -32,7 +32,7 @@ interface BucketColumn {
 }
 
 /** Cuts one batch after another. */
-export class StretchCutter {
+export class RangeCutter {
   private readonly hasSeries: boolean;
   private readonly keys: readonly BucketColumn[];
   private readonly gallops: boolean;
@@ -49,8 +49,8 @@ export class StretchCutter {
     this.spans = keys.map(() => ({ steps: 0, start: 1, end: 0 }));
   }
 
-  /** The stretches of a batch. */
-  cut(batch: ExecBatch): Stretches {
+  /** The ranges of a batch. */
+  cut(batch: ExecBatch): Ranges {
     const { rowCount } = batch;
     const { hasSeries, keys } = this;
     if (!hasSeries && keys.length === 0) return whole(rowCount);
@@ -120,8 +120,8 @@ export class StretchCutter {
   }
 }
 
-/** All rows as one stretch. */
-function whole(rowCount: number): Stretches {
+/** All rows as one range. */
+function whole(rowCount: number): Ranges {
   return { count: 1, starts: Uint32Array.of(0, rowCount), series: new Uint32Array(1), ends: Uint32Array.of(1), frames: [], steps: [] };
 }
 

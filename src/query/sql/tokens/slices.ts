@@ -1,12 +1,12 @@
 /**
- * A long text → tokens, a stretch at a time:
+ * A long text → tokens, a slice at a time:
  *
- *   SELECT a, b FROM t WHERE c = 'some te│xt' AND …        the stretch ends inside a token
+ *   SELECT a, b FROM t WHERE c = 'some te│xt' AND …        the slice ends inside a token
  *   ├────── tokens ───────────┤├ begins the next one …
  *
- * A token is taken when the stretch goes on behind it; what the lexer says of the others may be due to the cut. A token, a blank or a
- * comment that is longer than a stretch is read by `long-tokens.ts`. PromQL of TQL, which is no SQL, is one token (`tql-text.ts`); behind
- * it stretches begin short again, since what was read of the stretch behind TQL was read in vain.
+ * A token is taken when the slice goes on behind it; what the lexer says of the others may be due to the cut. A token, a blank or a
+ * comment that is longer than a slice is read by `long-tokens.ts`. PromQL of TQL, which is no SQL, is one token (`tql-text.ts`); behind
+ * it slices begin short again, since what was read of the slice behind TQL was read in vain.
  */
 import type { ILexingError, IToken } from "chevrotain";
 import { tokenize, tokensOf } from "./lexer.ts";
@@ -17,7 +17,7 @@ import { TQL_CHARACTERS_MAX, tqlEnd } from "./tql-text.ts";
 
 /** Characters behind a token that its pattern may look at. */
 const LOOKAHEAD = 2;
-/** Characters of a stretch, and of one behind TQL. */
+/** Characters of a slice, and of one behind TQL. */
 const STRETCH: number = WORD_CHARACTERS_MAX + LOOKAHEAD;
 const STRETCH_MIN = 1024;
 
@@ -27,7 +27,7 @@ const STRETCH_MIN = 1024;
  *
  * @throws DbError InvalidSyntax
  */
-export function* stretches(text: string): Generator<readonly IToken[] | undefined, void, TextPlace | undefined> {
+export function* slices(text: string): Generator<readonly IToken[] | undefined, void, TextPlace | undefined> {
   const tql = new TqlFinder(text);
   let at: TextPlace = { offset: 0, line: 1, column: 1 };
   let first: IToken | undefined;
@@ -77,20 +77,20 @@ export function* stretches(text: string): Generator<readonly IToken[] | undefine
   }
 }
 
-/** Where a stretch ends that should end there: not within `U&'`, which would be a word and an operator. */
+/** Where a slice ends that should end there: not within `U&'`, which would be a word and an operator. */
 function cutOf(text: string, end: number): number {
   if (end >= text.length) return text.length;
   return text.charAt(end - 1) === "&" ? end - 1 : end;
 }
 
-/** How many tokens of a stretch are those of the text: all, or all but the last. */
+/** How many tokens of a slice are those of the text: all, or all but the last. */
 function wholeTokens(tokens: readonly IToken[], text: string, cut: number): number {
   const last = tokens.at(-1);
   if (last === undefined || cut === text.length) return tokens.length;
   return last.startOffset + last.image.length + LOOKAHEAD <= cut ? tokens.length : tokens.length - 1;
 }
 
-/** Counts a token's place from the beginning of the text instead of that of its stretch. */
+/** Counts a token's place from the beginning of the text instead of that of its slice. */
 function place(token: IToken, { offset, line, column }: TextPlace): void {
   token.startOffset += offset;
   if (token.startLine === undefined || token.startColumn === undefined) return;
@@ -108,7 +108,7 @@ export function placeOf({ startOffset, startLine = 1, startColumn = 1 }: IToken)
   return { offset: startOffset, line: startLine, column: startColumn };
 }
 
-/** TQL that begins among the tokens of a stretch. */
+/** TQL that begins among the tokens of a slice. */
 interface BegunTql {
   /** Of its first token. */
   readonly index: number;
