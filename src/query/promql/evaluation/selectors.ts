@@ -3,8 +3,11 @@
  */
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { AtModifier, DurationValue, MatrixSelector, SubqueryExpression, VectorSelector } from "../syntax/ast.ts";
+import { warnHistograms } from "./annotation.ts";
 import { durationMillis, positiveMillis } from "./durations.ts";
 import { smoothedValues } from "./functions/kernels/extended.ts";
+import { labelValue, METRIC_NAME } from "./labels.ts";
+import { numberSamples } from "./kernels/number-samples.ts";
 import { samplesOf } from "./kernels/steps.ts";
 import { newestSamples, withoutStale } from "./kernels/windows.ts";
 import { evaluationError, type Moments, type QueryScope, type Scope, type StepSeries } from "./scope.ts";
@@ -59,7 +62,9 @@ async function* selected(node: VectorSelector, moments: Moments, backMillis: num
   for await (const series of selections.read(node, read, source, run)) {
     checkCancelled(run);
     if (run.pace.isDue()) await run.pace.turn();
-    yield series;
+    const numbers = numberSamples(series);
+    if (numbers !== series) warnHistograms(labelValue(series.labels, METRIC_NAME), query);
+    if (numbers.count > 0) yield numbers;
   }
 }
 
