@@ -451,13 +451,15 @@ export const KNOBS: Knobs = {
       key: "query.promql.points",
       kind: int(0, PROMQL_COUNT_MAX),
       default: 11_000,
-      reason: "Points of a series of a range query, as in Prometheus: a week by the minute, a year by the hour. 0 is no limit.",
+      reason:
+        "Points of a series of query_range, as in Prometheus: a year by the hour; rows of TQL and /v1/promql have none. 0 is no limit.",
     },
     promqlTimeoutMs: {
       key: "query.promql.timeout",
       kind: duration(0, DAY_MS),
       default: durationMillis(2 * MINUTE_MS),
-      reason: "Longest a PromQL query runs, as in Prometheus; a client may ask for less. 0s: as long as query.timeout allows.",
+      reason:
+        "Longest a PromQL query runs, TQL and /v1/promql too; clients of query and query_range may ask for less. 0s: query.timeout alone.",
     },
     promqlLookbackMs: {
       key: "query.promql.lookback",

@@ -11,13 +11,21 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   throw signal.reason instanceof DbError ? signal.reason : new DbError(StatusCode.Cancelled, "Query has been cancelled");
 }
 
-/** A signal that fires with `parent`, or with DeadlineExceeded after `millis`; `done` ends the wait. 0 = no deadline. */
-export function withDeadline(parent: AbortSignal, millis: number): { readonly signal: AbortSignal; readonly done: () => void } {
+/**
+ * A signal that fires with `parent`, or with DeadlineExceeded after `millis`; `done` ends the wait. 0 = no deadline.
+ *
+ * @param key the setting that says how long
+ */
+export function withDeadline(
+  parent: AbortSignal,
+  millis: number,
+  key = "query.timeout",
+): { readonly signal: AbortSignal; readonly done: () => void } {
   if (millis === 0) return { signal: parent, done: () => undefined };
   const controller = new AbortController();
   const timer = setTimeout(() => {
     const seconds = millis / 1000;
-    controller.abort(new DbError(StatusCode.DeadlineExceeded, `cannot finish the query: it ran longer than ${seconds} s (query.timeout)`));
+    controller.abort(new DbError(StatusCode.DeadlineExceeded, `cannot finish the query: it ran longer than ${seconds} s (${key})`));
   }, millis);
   timer.unref();
   return { signal: AbortSignal.any([parent, controller.signal]), done: () => clearTimeout(timer) };

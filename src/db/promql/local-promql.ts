@@ -4,6 +4,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { Pace, type PacedWork } from "../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+import { textsInOrder } from "../../base/scheduler/sorted-in-turns.ts";
 import type { PromqlRequest } from "../../query/promql-engine.ts";
 import { RowEngine } from "../../query/promql/rows/row-engine.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
@@ -19,7 +20,6 @@ import type { Session } from "../session.ts";
 import { metadataOf } from "./metric-metadata.ts";
 import type { Labels, MetricMetadata, PromqlDb, QueryAnswer, QueryAsk, SeriesAsk } from "./promql-db.ts";
 import { answerQuery, type PromqlLimits } from "./promql-query.ts";
-import { sortedInTurns } from "./sorted-texts.ts";
 import { figuresOf, type StoreFigures } from "./store-figures.ts";
 
 /** Labels that choose a database. */
@@ -215,6 +215,6 @@ class HeldTexts {
   /** By code unit. */
   sorted(work: PacedWork): Promise<readonly string[]> {
     this.permit.reserve(TEXT_BYTES * this.texts.size);
-    return sortedInTurns([...this.texts], work.pace);
+    return textsInOrder([...this.texts], work.pace);
   }
 }

@@ -37,7 +37,7 @@ export async function answerQuery(ask: QueryAsk, place: QueryPlace): Promise<Que
   const permit = place.beginRead();
   const wanted = ask.timeoutMillis ?? limits.timeoutMillis;
   const longest = limits.timeoutMillis === 0 ? wanted : Math.min(wanted, limits.timeoutMillis);
-  const { signal, done } = withDeadline(permit.signal, longest);
+  const { signal, done } = withDeadline(permit.signal, longest, "query.promql.timeout");
   const end = (): void => {
     done();
     permit.done();

@@ -16,7 +16,6 @@ export interface Figure {
 /** Counted over series known now: those of files that nobody has read since the start may be missing. */
 export interface StoreFigures {
   readonly seriesCount: number;
-  readonly fileCount: number;
   /** Pairs of a label and a value. */
   readonly labelPairCount: number;
   /** Milliseconds since the epoch; undefined: there are no rows. */
@@ -52,7 +51,6 @@ export async function figuresOf(catalog: Catalog, database: string, most: number
   const spans = carriers.map(spanOf).filter((span) => span !== undefined);
   return {
     seriesCount: carriers.reduce((sum, table) => sum + table.statistics().seriesCount, 0),
-    fileCount: carriers.reduce((sum, table) => sum + table.files().length, 0),
     labelPairCount: [...values.values()].reduce((sum, count) => sum + count, 0),
     minMillis: spans.length === 0 ? undefined : Math.min(...spans.map(({ min }) => min)),
     maxMillis: spans.length === 0 ? undefined : Math.max(...spans.map(({ max }) => max)),

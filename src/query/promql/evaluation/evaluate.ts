@@ -8,7 +8,7 @@ import { scalarOperation, signedScalar, signedVector, vectorOperation } from "./
 import { scalarCall, vectorCall } from "./functions/calls.ts";
 import { withoutName } from "./labels.ts";
 import { MergedSeries } from "./merged-series.ts";
-import { evaluationError, type QueryScope, type Scope, type StepSeries, unwrapped } from "./scope.ts";
+import { evaluationError, isTurnDue, type QueryScope, type Scope, type StepSeries, takeTurn, unwrapped } from "./scope.ts";
 import { SelectionCache } from "./selection-cache.ts";
 import { instantSelector, rangeVector } from "./selectors.ts";
 import type { Annotations, EvaluationRun, QueryResult, QueryTimes, SampledSeries, SeriesSource, SteppedSeries } from "./series-source.ts";
@@ -95,6 +95,7 @@ async function scalar(node: Expression, scope: Scope): Promise<Float64Array> {
 }
 
 async function scalarOf(node: Expression, scope: Scope): Promise<Float64Array> {
+  if (isTurnDue(scope.query)) await takeTurn(scope.query);
   switch (node.kind) {
     case "ParenExpression":
       return scalarOf(node.expression, scope);
@@ -120,11 +121,15 @@ async function scalarOf(node: Expression, scope: Scope): Promise<Float64Array> {
 /** The result with names gone that are to go. Series that are equal without become one. */
 async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGenerator<SteppedSeries> {
   const merged = new MergedSeries(scope);
+  const { query } = scope;
   for await (const one of series) {
+    if (isTurnDue(query)) await takeTurn(query);
     if (one.present.includes(1)) merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
   }
-  for (const { labels, values, present } of merged.take())
+  for (const { labels, values, present } of merged.take()) {
+    if (isTurnDue(query)) await takeTurn(query);
     yield { labels, values, present: present.includes(0) ? present : undefined, histograms: undefined };
+  }
 }
 
 /** Of an instant query. */

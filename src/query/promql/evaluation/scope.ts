@@ -2,6 +2,7 @@
  * What every part of evaluation shares: the moments of an expression, series with a value a step, and the query that they belong to.
  */
 import { DbError } from "../../../base/error.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Expression } from "../syntax/ast.ts";
 import type { SelectionCache } from "./selection-cache.ts";
@@ -61,6 +62,17 @@ export function unwrapped(node: Expression): Expression {
   return inner;
 }
 
+/** Between two stretches of work: others have a turn when it is time. @throws DbError when nobody waits for the query any more */
+export async function takeTurn({ run }: QueryScope): Promise<void> {
+  await run.pace.turn();
+  checkCancelled(run);
+}
+
+/** Whether `takeTurn` is due: it is dear for short work. */
+export function isTurnDue({ run }: QueryScope): boolean {
+  return run.signal.aborted || run.pace.isDue();
+}
+
 /** The text of an argument that is a string. */
 export function stringOf(node: Expression | undefined): string {
   const inner = node === undefined ? undefined : unwrapped(node);
@@ -75,6 +87,7 @@ export async function collected(series: AsyncIterable<StepSeries>, scope: Scope)
   for await (const one of series) {
     run.reserve(each);
     all.push(one);
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   return { all, release: () => run.release(each * all.length) };
 }

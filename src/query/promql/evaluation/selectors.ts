@@ -1,13 +1,15 @@
 /**
  * Selectors and sub-queries: the moments that they look at, and what they see there.
  */
-import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { AtModifier, DurationValue, MatrixSelector, SubqueryExpression, VectorSelector } from "../syntax/ast.ts";
+import { warnHistograms } from "./annotation.ts";
 import { durationMillis, positiveMillis } from "./durations.ts";
 import { smoothedValues } from "./functions/kernels/extended.ts";
+import { labelValue, METRIC_NAME } from "./labels.ts";
+import { numberSamples } from "./kernels/number-samples.ts";
 import { samplesOf } from "./kernels/steps.ts";
 import { newestSamples, withoutStale } from "./kernels/windows.ts";
-import { evaluationError, type Moments, type QueryScope, type Scope, type StepSeries } from "./scope.ts";
+import { evaluationError, isTurnDue, type Moments, type QueryScope, type Scope, type StepSeries, takeTurn } from "./scope.ts";
 import type { Labels, SampledSeries } from "./series-source.ts";
 
 /** Step of a sub-query that says none. Reason: Prometheus' default evaluation interval. */
@@ -57,9 +59,10 @@ async function* selected(node: VectorSelector, moments: Moments, backMillis: num
   const after = node.isSmoothed ? times.lookbackMillis : 0;
   const read = { matchers: node.matchers, firstMillis: moments.startMillis - before + 1, lastMillis: lastMillis(moments) + after };
   for await (const series of selections.read(node, read, source, run)) {
-    checkCancelled(run);
-    if (run.pace.isDue()) await run.pace.turn();
-    yield series;
+    if (isTurnDue(query)) await takeTurn(query);
+    const numbers = numberSamples(series);
+    if (numbers !== series) warnHistograms(labelValue(series.labels, METRIC_NAME), query);
+    if (numbers.count > 0) yield numbers;
   }
 }
 
@@ -105,7 +108,9 @@ async function* subquery(node: SubqueryExpression, moments: Moments, rangeMillis
     throw evaluationError(`cannot evaluate the sub-query: it has ${count} steps, at most ${SUBQUERY_STEPS_MAX}; take a longer step`);
   const inner: Scope = { query, moments: { startMillis, stepMillis, count } };
   for await (const series of query.vector(node.expression, inner)) {
+    if (isTurnDue(query)) await takeTurn(query);
     const samples = samplesOf(series, startMillis, stepMillis);
+    if (isTurnDue(query)) await takeTurn(query);
     if (samples.count > 0) yield { labels: series.labels, dropsName: series.dropsName, ...samples };
   }
 }

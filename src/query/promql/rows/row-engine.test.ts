@@ -12,7 +12,8 @@ import { RowEngine } from "./row-engine.ts";
 const { engine } = await Machine.start();
 await engineSql(engine, "CREATE TABLE t (val DOUBLE, ts TIMESTAMP TIME INDEX, b STRING, a STRING, PRIMARY KEY (b, a))");
 await engineSql(engine, "INSERT INTO t VALUES (1, 0, 'x', 'y'), (2, 10000, 'x', 'y'), (5, 0, 'z', NULL)");
-const rowEngine = new RowEngine(new Scheduler(), { samplesMax: 0, seriesMax: 0, lookbackMillis: 5000 });
+const LIMITS = { samplesMax: 0, seriesMax: 0, lookbackMillis: 5000, timeoutMillis: 0 };
+const rowEngine = new RowEngine(new Scheduler(), LIMITS);
 
 /** Names of the columns, then the rows, cells joined by `|`, sorted. */
 async function check(promql: string, names: string, rows: readonly string[], alias?: string): Promise<void> {
@@ -55,6 +56,25 @@ test("what gives no rows is refused", async () => {
   for (const promql of ["t[5m]", '"x"', "t t"]) {
     expect(await failureOf(check(promql, "", []))).toMatchObject({ code: StatusCode.InvalidSyntax });
   }
+});
+
+test("rows have the time that a query has", async () => {
+  const hurried = new RowEngine(new Scheduler(), { ...LIMITS, timeoutMillis: 1 });
+  const request = {
+    promql: "sum(sum_over_time(vector(1)[40m:1ms]))",
+    span: { line: 1, column: 1 },
+    startMillis: 0,
+    endMillis: 0,
+    stepMillis: 1,
+    lookbackMillis: undefined,
+    alias: undefined,
+  };
+  const plan = hurried.plan(request, { catalog: engine, environment: { database: "public" } });
+  const run = { signal: new AbortController().signal, reserve: () => undefined, release: () => undefined };
+  expect(await failureOf(Array.fromAsync(plan.run(run)))).toMatchObject({
+    code: StatusCode.DeadlineExceeded,
+    message: expect.stringContaining("query.promql.timeout"),
+  });
 });
 
 test("TQL through a database: rows, WITH, EXPLAIN", async () => {

@@ -1,6 +1,6 @@
 /** TQL's engine: PromQL over the tables of the catalog, as rows. A sample that is a native histogram is no row. */
 import { DbError } from "../../../base/error.ts";
-import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
+import { throwIfCancelled, withDeadline } from "../../../base/scheduler/cancel.ts";
 import { Pace } from "../../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
@@ -24,6 +24,8 @@ const SUMMARY_CHARACTERS_MAX = 200;
 export interface RowLimits extends SourceLimits {
   /** How far a selector looks back where a statement does not say. */
   readonly lookbackMillis: number;
+  /** Longest that a query runs, in milliseconds; 0 = as long as its statement may. */
+  readonly timeoutMillis: number;
 }
 
 /** See the file header. */
@@ -54,15 +56,20 @@ export class RowEngine implements PromqlEngine {
     times: QueryTimes,
     columns: readonly RowColumn[],
     source: TableSource,
-    { signal, reserve, release }: PromqlRun,
+    { signal: given, reserve, release }: PromqlRun,
   ): AsyncGenerator<Batch> {
     if (times.endMillis < times.startMillis) return;
+    const { signal, done } = withDeadline(given, this.limits.timeoutMillis, "query.promql.timeout");
     const pace = new Pace(this.scheduler, () => throwIfCancelled(signal));
     const annotations = { warnings: new Set<string>(), infos: new Set<string>() };
-    const result = await evaluate(expression, times, source, { signal, pace, reserve, release }, annotations);
-    for await (const series of seriesOf(result)) {
-      for (const batch of batchesOf(series, times, columns)) yield batch;
-      await pace.turn();
+    try {
+      const result = await evaluate(expression, times, source, { signal, pace, reserve, release }, annotations);
+      for await (const series of seriesOf(result)) {
+        for (const batch of batchesOf(series, times, columns)) yield batch;
+        await pace.turn();
+      }
+    } finally {
+      done();
     }
   }
 }

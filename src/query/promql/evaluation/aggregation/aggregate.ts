@@ -7,7 +7,7 @@ import { quantileOf } from "../functions/kernels/ranked.ts";
 import { warnQuantiles } from "../functions/range-functions.ts";
 import { emptySteps, valueAt } from "../kernels/steps.ts";
 import { labelsKey, METRIC_NAME, onlyLabels, withLabel, withoutLabels } from "../labels.ts";
-import { evaluationError, type Scope, seriesBytes, type StepSeries, stringOf } from "../scope.ts";
+import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, stringOf, takeTurn } from "../scope.ts";
 import type { Labels } from "../series-source.ts";
 import { AGGREGATIONS, accumulatorBytes, finished, newAccumulator } from "./kernels/accumulators.ts";
 import { countValues, Listed } from "./kernels/chosen.ts";
@@ -45,6 +45,7 @@ async function grouped<State>(
     }
     if (series.dropsName) group.dropsName = true;
     add(group.state, series);
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   return groups.values();
 }
@@ -62,6 +63,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): Async
     };
     for (const { labels, dropsName, state } of await grouped(node, scope, make, aggregation.add)) {
       yield { labels, dropsName, ...finished(state, aggregation) };
+      if (isTurnDue(scope.query)) await takeTurn(scope.query);
       run.release(accumulatorBytes(steps));
     }
     return;
@@ -85,6 +87,7 @@ async function* quantile(node: AggregateExpression, quantiles: Float64Array, sco
   for (const { labels, dropsName, state } of await grouped(node, scope, () => new Listed(steps), add)) {
     const results = state.results((ordered, step) => quantileOf(valueAt(quantiles, step), ordered.length, (place) => ordered[place] ?? 0));
     yield { labels, dropsName, ...results };
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   run.release(bytes);
 }
@@ -109,6 +112,7 @@ async function* valueCounts(node: AggregateExpression, label: string, scope: Sco
       }
       return known;
     });
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   yield* counts.values();
   run.release(seriesBytes(steps) * counts.size);

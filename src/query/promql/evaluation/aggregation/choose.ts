@@ -5,7 +5,7 @@ import type { AggregateExpression } from "../../syntax/ast.ts";
 import { compareValues } from "../functions/label-functions.ts";
 import { emptySteps, filterValues, valueAt } from "../kernels/steps.ts";
 import { labelsKey } from "../labels.ts";
-import { evaluationError, type Scope, seriesBytes, type StepSeries } from "../scope.ts";
+import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, takeTurn } from "../scope.ts";
 import type { Labels } from "../series-source.ts";
 import { warn } from "../annotation.ts";
 import { hashOf } from "./label-hash.ts";
@@ -40,6 +40,7 @@ export async function* chosenSeries(
       group = new Chosen(steps, worse(node));
       groups.set(key, group);
     }
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
     const taken = group.add(series, known.length, parameters);
     if (taken === 0) continue;
     run.reserve(taken * KEPT_BYTES + 256);
@@ -60,6 +61,7 @@ export async function* chosenSeries(
       series.present[step] = 1;
     });
     yield* results.values();
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   run.release(bytes);
 }

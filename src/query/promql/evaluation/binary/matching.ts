@@ -16,7 +16,7 @@ import {
   withoutName,
 } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { evaluationError, type Scope, seriesBytes, type StepSeries } from "../scope.ts";
+import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, takeTurn } from "../scope.ts";
 import type { Labels } from "../series-source.ts";
 import { addMember, type Combination, isMatchedTwice, matchSteps, type OneSide, unmatchedSteps } from "./kernels/matched.ts";
 import { numberOperator } from "./kernels/operators.ts";
@@ -73,6 +73,7 @@ export async function* matchedVectors(node: BinaryExpression, scope: Scope): Asy
       merged.add({ labels, dropsName: node.returnsBool || many.dropsName, ...steps });
     }
     unitePresent(group.seen, many.present);
+    if (isTurnDue(query)) await takeTurn(query);
   }
   if (fillMany !== undefined) addUnmatched(groups.byKey.values(), node, matching, combination, merged);
   yield* merged.take();
@@ -98,6 +99,7 @@ async function groupsOf(
   const byKey = new Map<string, Group>();
   let bytes = 0;
   for await (const one of series) {
+    if (isTurnDue(query)) await takeTurn(query);
     const labels = signature(one.labels);
     query.run.reserve(seriesBytes(moments.count) + 6 * moments.count);
     bytes += seriesBytes(moments.count) + 6 * moments.count;

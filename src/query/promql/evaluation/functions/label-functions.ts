@@ -1,13 +1,14 @@
 /**
  * `label_replace`, `label_join`, and the functions that put series in order.
  */
+import { sortedInTurns } from "../../../../base/scheduler/sorted-in-turns.ts";
 import { compileLinearRegex, compileReplacement } from "../../../../base/text/linear-regex.ts";
 import type { Call } from "../../syntax/ast.ts";
 import { warn } from "../annotation.ts";
 import { valueAt } from "../kernels/steps.ts";
 import { compareLabels, labelValue, METRIC_NAME, withLabel } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { collected, evaluationError, type Scope, type StepSeries, stringOf } from "../scope.ts";
+import { collected, evaluationError, isTurnDue, type Scope, type StepSeries, stringOf, takeTurn } from "../scope.ts";
 
 /** `label_replace(vector, target, replacement, source, pattern)`. @throws DbError */
 export async function* labelReplace(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
@@ -45,6 +46,7 @@ async function* relabelled(
   if (vector === undefined) return;
   const merged = new MergedSeries(scope);
   for await (const series of scope.query.vector(vector, scope)) {
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
     const text = value(series);
     if (text === undefined) merged.add(series);
     else merged.add({ ...series, labels: withLabel(series.labels, target, text), dropsName: series.dropsName && target !== METRIC_NAME });
@@ -63,8 +65,8 @@ export async function* sorted(call: Call, scope: Scope): AsyncGenerator<StepSeri
     return;
   }
   const { all, release } = await collected(scope.query.vector(vector, scope), scope);
-  all.sort((a, b) => compareValues(valueAt(a.values, 0), valueAt(b.values, 0), isDescending));
-  yield* all;
+  const byValue = (a: StepSeries, b: StepSeries): number => compareValues(valueAt(a.values, 0), valueAt(b.values, 0), isDescending);
+  yield* await sortedInTurns(all, byValue, scope.query.run.pace);
   release();
 }
 
@@ -87,8 +89,7 @@ export async function* sortedByLabel(call: Call, scope: Scope): AsyncGenerator<S
   const names = texts.map(stringOf);
   const sign = call.signature.name === "sort_by_label_desc" ? -1 : 1;
   const { all, release } = await collected(scope.query.vector(vector, scope), scope);
-  all.sort((a, b) => sign * compareByLabels(a, b, names));
-  yield* all;
+  yield* await sortedInTurns(all, (a, b) => sign * compareByLabels(a, b, names), scope.query.run.pace);
   release();
 }
 

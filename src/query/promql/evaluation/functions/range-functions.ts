@@ -6,7 +6,7 @@ import { inform, warn } from "../annotation.ts";
 import { emptySteps, valueAt } from "../kernels/steps.ts";
 import { windowsOf } from "../kernels/windows.ts";
 import { labelValue, METRIC_NAME } from "../labels.ts";
-import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
+import { evaluationError, isTurnDue, type Scope, type StepSeries, takeTurn, unwrapped } from "../scope.ts";
 import { rangeVector } from "../selectors.ts";
 import { extendedKernel } from "./kernels/extended.ts";
 import * as overTime from "./kernels/over-time.ts";
@@ -67,11 +67,13 @@ export async function* rangeFunction(
   if (range === undefined) return;
   const extended = extensionOf(call, range, scope);
   const { moments, rangeMillis, series } = rangeVector(range, scope);
-  const evaluation = scope.moments;
+  const { moments: evaluation, query } = scope;
   for await (const { labels, dropsName, times, values, count } of series) {
     const out = emptySteps(evaluation.count);
     const windows = windowsOf(times, count, moments, rangeMillis);
+    if (isTurnDue(query)) await takeTurn(query);
     (extended ?? kernel)({ times, values, count, windows, moments, rangeMillis, evaluation, parameters }, out.values, out.present);
+    if (isTurnDue(query)) await takeTurn(query);
     if (!out.present.includes(1)) continue;
     if (wantsCounter === true) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
     yield { labels, dropsName: dropsName || keepsName !== true, ...out };

@@ -158,6 +158,18 @@ test("what is none of it is refused, and never reaches an assertion", async () =
   expect(bugs).toEqual([]);
 });
 
+test("status tells nothing that is not so", async () => {
+  const keys = async (path: string): Promise<readonly string[]> => {
+    const [, body] = await answer(path);
+    return Object.keys((body as { readonly data: object }).data).sort();
+  };
+  expect(await keys("status/buildinfo")).toEqual(["branch", "goVersion", "revision", "version"]);
+  expect(await keys("status/runtimeinfo")).toEqual(["GOMAXPROCS", "hostname", "lastConfigTime", "serverTime", "startTime"]);
+  const [, store] = await answer("status/tsdb?db=nosuch");
+  expect(store).toMatchObject({ data: { headStats: expect.any(Object) } });
+  expect((store as { readonly data: { readonly headStats: object } }).data.headStats).toEqual({ numSeries: 0, numLabelPairs: 0 });
+});
+
 test("status, and what is never there", async () => {
   expect(await answer("status/buildinfo")).toMatchObject([200, { data: { version: "0.1.0", goVersion: "bun" } }]);
   expect(await answer("status/runtimeinfo")).toMatchObject([

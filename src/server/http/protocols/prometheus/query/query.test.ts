@@ -187,3 +187,13 @@ test("/v1/promql gives rows in the formats of SQL", async () => {
   expect([unknown, JSON.parse(body)]).toMatchObject([400, { code: 4004 }]);
   expect((await asked("query=1&start=0&end=9e12&step=1ms"))[0]).toBe(400);
 });
+
+test("a timeout ends a query of one long series", async () => {
+  const long = [
+    "sum(sum_over_time(vector(1)[40m:1ms]))",
+    "sum_over_time(vector(1)[40m:1ms])",
+    "max_over_time(vector(time())[40m:1ms])",
+    "scalar(vector(1)) + sum(quantile_over_time(0.5, vector(1)[4m:1ms]))",
+  ];
+  for (const query of long) await refused("query", { query, time: "1000", timeout: "1ms" }, 503, "timeout", "");
+});

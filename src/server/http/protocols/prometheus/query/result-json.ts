@@ -2,6 +2,7 @@
  * Results of queries as Prometheus' JSON, made while they are sent. Series of a range are held and put in the order of their labels, as
  * numbers and not as text, which is ten times as long; all others come as they are made.
  */
+import { sortedInTurns } from "../../../../../base/scheduler/sorted-in-turns.ts";
 import { compareTexts } from "../../../../../ingest/prometheus/read/read-series.ts";
 import type {
   Annotations,
@@ -172,7 +173,7 @@ async function inOrder(all: AsyncIterable<SteppedSeries>, { run }: QueryAnswer):
     });
     if (run.pace.isDue()) await run.pace.turn();
   }
-  return held.sort((a, b) => compareLabels(a.labels, b.labels));
+  return sortedInTurns(held, (a, b) => compareLabels(a.labels, b.labels), run.pace);
 }
 
 function compareLabels(a: Labels, b: Labels): number {

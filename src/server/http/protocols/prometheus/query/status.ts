@@ -55,24 +55,18 @@ function route(path: string, data: Data, { db }: HttpServerOptions): Route {
 
 function buildInfo({ build }: HttpServerOptions): unknown {
   const { version, commit, branch, runtime } = build;
-  return { version, revision: commit, branch, buildUser: "", buildDate: "", goVersion: runtime };
+  return { version, revision: commit, branch, goVersion: runtime };
 }
 
+/** Members that are of Prometheus' own runtime or storage have no value here and are left out. */
 function runtimeInfo({ build, memory, clock }: HttpServerOptions, startTime: string): unknown {
   return {
     startTime,
-    CWD: "",
     hostname: build.hostname,
     serverTime: rfc3339(clock.nowNanos()),
-    reloadConfigSuccess: true,
     lastConfigTime: startTime,
-    corruptionCount: 0,
-    goroutineCount: 0,
     GOMAXPROCS: navigator.hardwareConcurrency,
-    GOMEMLIMIT: Number.isFinite(memory.bytesMax) ? memory.bytesMax : 0,
-    GOGC: "",
-    GODEBUG: "",
-    storageRetention: "",
+    GOMEMLIMIT: Number.isFinite(memory.bytesMax) ? memory.bytesMax : undefined,
   };
 }
 
@@ -84,9 +78,8 @@ async function storeInfo(exchange: Exchange, { db }: HttpServerOptions): Promise
     headStats: {
       numSeries: figures.seriesCount,
       numLabelPairs: figures.labelPairCount,
-      chunkCount: figures.fileCount,
-      minTime: figures.minMillis ?? 0,
-      maxTime: figures.maxMillis ?? 0,
+      minTime: figures.minMillis,
+      maxTime: figures.maxMillis,
     },
     seriesCountByMetricName: shown(figures.seriesByMetric),
     labelValueCountByLabelName: shown(figures.valuesByLabel),
