@@ -2,6 +2,8 @@ import { Scheduler } from "../base/scheduler/scheduler.ts";
 import { expect, test } from "bun:test";
 import { AUTO, put, refusal } from "../../test/engine/lines.ts";
 import { Machine } from "../../test/engine/machine.ts";
+import { RoundCount } from "../../test/support/round-count.ts";
+import { systemClock } from "../base/clock.ts";
 import { MemoryPool, ServerMemory } from "../base/memory/server-memory.ts";
 import { scalarAt } from "../column/scalar.ts";
 import { RowBatchBuilder } from "../table/row-batch-builder.ts";
@@ -163,4 +165,15 @@ test("an INSERT waits for memory as other writes do, a DROP does not", async () 
   const db = new LocalDb(machine.engine, new Scheduler(), NO_LIMITS);
   expect(await refusal(answers(db, WRITE, session()))).toMatchObject({ code: "RateLimited", retryAfterSeconds: 1 });
   expect(await answers(db, "DROP TABLE cpu", session())).toEqual(["affected 0"]);
+});
+
+test("others have turns between many short statements of one text", async () => {
+  const machine = await Machine.start();
+  let millis = 0;
+  const scheduler = new Scheduler({ ...systemClock, monotonicMillis: () => (millis += 0.1) });
+  const db = new LocalDb(machine.engine, scheduler, NO_LIMITS);
+  const rounds = new RoundCount();
+  await answers(db, "SHOW DATABASES LIKE 'x'; ".repeat(1500), session());
+  rounds.stop();
+  expect(rounds.round).toBeGreaterThan(20);
 });

@@ -137,7 +137,11 @@ export class LocalDb implements Db {
     try {
       const statements = await this.parse(text, session, memory);
       if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
-      for (const statement of statements) yield* this.run(statement, text, session, memory.bytes);
+      const pace = new Pace(this.scheduler); // Thousands of short ones are long work, too.
+      for (const statement of statements) {
+        yield* this.run(statement, text, session, memory.bytes);
+        await pace.turn();
+      }
     } finally {
       memory.close();
     }
