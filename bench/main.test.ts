@@ -34,6 +34,8 @@ const RUNS: readonly (readonly string[])[] = [
   ["memory", "--smoke"],
   ["replay", "--smoke"],
   ["clients", "--smoke"],
+  ["promql", "--smoke"],
+  ["dashboards", "--smoke"],
   ["remote-write", "--smoke", "--version", "2"],
   ["remote-write", "--smoke", "--minutes", "0.5", "--hosts", "2", "--fast"],
 ];
@@ -76,6 +78,26 @@ test(
     const { status, output, errors } = await bench("clients", "--smoke");
     expect(status, errors).toBe(0);
     expect(output).toContain("each query after the last answer");
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "measures dashboards beside remote write",
+  async () => {
+    const { status, output, errors } = await bench("dashboards", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toMatch(/^\| dashboards +\|/m);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "measures PromQL, every query of which has an answer",
+  async () => {
+    const { status, output, errors } = await bench("promql", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toMatch(/^\| label values of 100,000 series +\| +1,000 \|/m);
   },
   TEST_MS_MAX,
 );

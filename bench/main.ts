@@ -8,11 +8,15 @@ import { type IngestCase, runIngest, type Shape } from "./macro/ingest-bench.ts"
 import { runChurn } from "./macro/churn-bench.ts";
 import { CLIENTS_WARM_MILLIS, runClients } from "./macro/clients-bench.ts";
 import { runColumns } from "./macro/columns-bench.ts";
+import { runDashboards } from "./macro/dashboards-bench.ts";
 import { runLogs } from "./macro/logs-bench.ts";
 import { runMemory } from "./macro/memory-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
+import { runPromql } from "./macro/promql-bench.ts";
+import { promqlText } from "./macro/promql-report.ts";
+import { promqlPeers, varvePromql } from "./macro/promql-servers.ts";
 import { runPush } from "./macro/push-bench.ts";
 import { PUSH_PROTOCOLS, type PushProtocol } from "./macro/push-loader.ts";
 import { loadStore } from "./macro/loaded-store.ts";
@@ -96,6 +100,8 @@ async function measure(options: Options, workDirectory: string, progress: Progre
     return [await runPush({ protocols, target, rows: dataset.rows, rowsPerBatch, connections, runs, workDirectory, progress })];
   }
   if (command === "remote-write") return await measureRemoteWrite(options, workDirectory, progress);
+  if (command === "promql") return await measurePromql(options, workDirectory, progress);
+  if (command === "dashboards") return [await measureDashboards(options, workDirectory, progress)];
   if (command === "memory") return [await measureMemory(options, workDirectory, progress)];
   if (command === "series-churn") return await measureChurn(options, workDirectory);
   if (command === "logs") {
@@ -190,6 +196,47 @@ async function measureRemoteWrite(options: Options, workDirectory: string, progr
   const [victoria] = findPeers(names, "", dataset.startSeconds, 0).found;
   const plan = { ...common, scrape: { ...scrape, startMs }, samples: rows, varve, victoria, runs, peerRuns, keepsDirectories };
   return [await runRemoteWrite(plan)];
+}
+
+/** Milliseconds between two looks of a dashboard. */
+const REFRESH_MILLIS = 5000;
+const SMOKE_REFRESH_MILLIS = 200;
+
+async function measureDashboards(options: Options, workDirectory: string, progress: Progress): Promise<string> {
+  const { dataset, rowsPerBatch: samplesPerRequest, connections, clients, isSmoke } = options;
+  const { hosts, seed, rows: samples } = dataset;
+  const [target] = varveTargets(options);
+  if (target === undefined) throw new Error("cannot measure dashboards: no durability was chosen");
+  const refreshMillis = isSmoke ? SMOKE_REFRESH_MILLIS : REFRESH_MILLIS;
+  return await runDashboards({
+    target,
+    hosts,
+    seed,
+    samples,
+    samplesPerRequest,
+    connections,
+    clients,
+    refreshMillis,
+    workDirectory,
+    progress,
+  });
+}
+
+/** Warm executions of each query, milliseconds in all; as long before they are measured. */
+const PROMQL_WARM_MILLIS = 1000;
+/** Instances of the shop, whatever the size of the fleet. */
+const PROMQL_INSTANCES = 100;
+const PROMQL_SMOKE_INSTANCES = 4;
+
+async function measurePromql(options: Options, workDirectory: string, progress: Progress): Promise<readonly string[]> {
+  const { dataset, runs, only, isSmoke } = options;
+  const peers = promqlPeers(options.promqlPeers);
+  const servers = [...varveTargets(options).map(varvePromql), ...peers.found];
+  const instances = isSmoke ? PROMQL_SMOKE_INSTANCES : PROMQL_INSTANCES;
+  const warmMillis = isSmoke ? 0 : PROMQL_WARM_MILLIS;
+  const { hosts, seed } = dataset;
+  const result = await runPromql({ hosts, instances, seed, servers, runs, warmMillis, only, workDirectory, progress });
+  return [promqlText(result), ...peers.missing.map((sentence) => `${sentence}.\n`)];
 }
 
 /** Small tables are flushed often: rows that stay in memory keep their series. */

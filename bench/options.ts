@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Dataset, FULL, SMOKE } from "./macro/dataset.ts";
 import { PEERS, type PeerName } from "./macro/peers.ts";
+import { PROMQL_PEERS, type PromqlPeer } from "./macro/promql-servers.ts";
 import { QUERY_TYPES } from "./macro/queries.ts";
 import { type Compaction, COMPACTIONS, DURABILITIES, type Durability } from "./macro/target.ts";
 
@@ -20,6 +21,7 @@ Examples:
   bun bench queries --work-dir D --keep --types lastpoint,high-cpu-1 --peers none
                                                some types; with a work directory that is kept, loaded only once
   bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
+  bun bench dashboards --clients 50            dashboards of 8 PromQL range queries every 5 s beside remote write at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench series-churn --minutes 60 --threads 1,2
@@ -28,6 +30,9 @@ Examples:
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
   bun bench remote-write --threads 1,2         Prometheus remote write beside VictoriaMetrics, 2,000 samples a request
   bun bench remote-write --minutes 60          100,000 series for an hour, a sample each every 15 s: memory, bytes a sample
+  bun bench promql                             PromQL beside VictoriaMetrics and Prometheus: 24M samples, and a metric of 1,000,000 series
+  bun bench promql --hosts 10 --work-dir D --keep --only rate
+                                               a tenth of it; with a work directory that is kept, loaded only once
   bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
@@ -37,18 +42,19 @@ Examples:
 
 Usage:
   bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
-             remote-write | logs | micro] [options]
+             remote-write | promql | dashboards | logs | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
   --hosts N          hosts they come from (4000)
                      series: --rows is 3000000 and --hosts, the series, 1000000
-                     clients: --rows is 17280000
+                     clients: --rows is 17280000; dashboards: 60000000 samples of --hosts 100, each with 1,000 series
                      tables: --hosts is the number of tables, 10000
                      columns: --hosts is the number of columns, 1000; --rows of it 20000
+                     promql: --hosts is 100, each with 1,000 series of the fleet and 10,000 of the metric of many
                      remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
   --seed N           seed of the data and the queries (4242)
-  --batch N          rows a request (10000; remote-write: 2000)
+  --batch N          rows a request (10000; remote-write, dashboards: 2000)
   --connections N    connections of the load generator (4; remote-write: 8)
   --no-small         leave out the second shape, 1,000 rows x 16 connections
   --minutes N        length of the soak (60); may be a fraction. remote-write: scrapes in real time instead of a fixed number
@@ -59,13 +65,14 @@ Options:
   --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --compaction LIST  on, off, or both, and then the ratio: whether Varve merges files meanwhile (on)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
+                     promql: of victoria, prometheus
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
   --peer-runs N      runs of the peers (1)
   --ttl N            series-churn: seconds that rows live (120)
   --rate N           series-churn: new series a second, half of them by each protocol (1000)
   --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
-  --only LIST        memory: parts of names of statements, e.g. window,sort (all)
+  --only LIST        memory, promql: parts of names of statements, e.g. window,sort (all)
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
   --clients N        clients that ask beside ingest (50)
@@ -95,6 +102,8 @@ export const COMMANDS = [
   "loki",
   "opentsdb",
   "remote-write",
+  "promql",
+  "dashboards",
   "otlp",
   "logs",
   "memory",
@@ -114,6 +123,8 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   tables: { hosts: 10_000 },
   columns: { rows: 20_000, hosts: 1000 },
   "remote-write": { rows: 10_000_000, hosts: 100 },
+  promql: { hosts: 100 },
+  dashboards: { rows: 60_000_000, hosts: 100 },
 };
 
 /** The same with `--smoke`. */
@@ -122,6 +133,8 @@ const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
   tables: { hosts: 100 },
   columns: { rows: 200, hosts: 100 },
   "remote-write": { rows: 8000, hosts: 4 },
+  promql: { hosts: 1 },
+  dashboards: { rows: 40_000, hosts: 4 },
 };
 
 /** The parsed command line. */
@@ -152,6 +165,7 @@ export interface Options {
   /** Whether files merge while rows come in; empty: as the server chooses. */
   readonly compaction: readonly Compaction[];
   readonly peers: readonly PeerName[];
+  readonly promqlPeers: readonly PromqlPeer[];
   readonly questdbJar: string;
   readonly runs: number;
   readonly peerRuns: number;
@@ -188,6 +202,8 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
   if (command === undefined) throw new UsageError(`unknown command ${positionals[0]}: want one of ${COMMANDS.join(", ")}`);
   if (command !== "micro" && positionals.length > 1) throw new UsageError(`unexpected argument ${positionals[1]}`);
   const isSmoke = values.smoke;
+  const isRemoteWrite = command === "remote-write" || command === "dashboards";
+  const peers = values.peers ?? (isSmoke ? "none" : "all");
   const base = { ...(isSmoke ? SMOKE : FULL), ...(isSmoke ? SMALL_SIZES : SIZES)[command] };
   return {
     command,
@@ -198,8 +214,8 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
       hosts: whole("hosts", values.hosts, base.hosts),
       seed: whole("seed", values.seed, base.seed),
     },
-    rowsPerBatch: whole("batch", values.batch, command === "remote-write" ? 2000 : 10_000),
-    connections: whole("connections", values.connections, command === "remote-write" ? 8 : 4),
+    rowsPerBatch: whole("batch", values.batch, isRemoteWrite ? 2000 : 10_000),
+    connections: whole("connections", values.connections, isRemoteWrite ? 8 : 4),
     withSmallBatches: !values["no-small"],
     minutes: positive("minutes", values.minutes, isSmoke ? 0.2 : 60),
     isTimed: values.minutes !== undefined,
@@ -213,7 +229,8 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
-    peers: peersOf(values.peers ?? (isSmoke ? "none" : "all")),
+    peers: command === "promql" ? [] : peersOf(peers, PEERS),
+    promqlPeers: command === "promql" ? peersOf(peers, PROMQL_PEERS) : [],
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
     peerRuns: whole("peer-runs", values["peer-runs"], 1),
@@ -304,9 +321,9 @@ function list<T extends string>(name: string, text: string, known: readonly T[])
   });
 }
 
-function peersOf(text: string): readonly PeerName[] {
-  if (text === "all") return PEERS;
-  return text === "none" ? [] : list("peers", text, PEERS);
+function peersOf<T extends string>(text: string, known: readonly T[]): readonly T[] {
+  if (text === "all") return known;
+  return text === "none" ? [] : list("peers", text, known);
 }
 
 function setting(text: string): readonly [string, string] {

@@ -37,6 +37,10 @@ import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
+import { type MysqlOptions, startMysqlServer } from "./server/mysql/server.ts";
+import { type PostgresOptions, startPostgresServer } from "./server/postgres/server.ts";
+import { probeWireAddress, type WireListener } from "./server/wire/listener.ts";
+import type { TlsOptions } from "./server/wire/tls-files.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
@@ -92,7 +96,7 @@ export async function startStandalone(
   const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   opened.defer(() => userProvider?.close());
-  probeAddress(settings.http.addr.host, settings.http.addr.port);
+  probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
   const { engine, db, memory, shared, metrics, queryThreads, scheduler } = database;
   const listeners: { stop(graceMs: number): Promise<void> }[] = [];
@@ -116,14 +120,23 @@ export async function startStandalone(
     onBug,
   });
   listeners.push(http);
-  const guard = startGuard([http.port, telnet?.port], marks, log, metrics);
+  const ofWires = { ...database, marks, userProvider, onBug };
+  const mysql = await openMysql(settings, log, ofWires);
+  if (mysql !== undefined) listeners.push(mysql);
+  const postgres = await openPostgres(settings, log, ofWires);
+  if (postgres !== undefined) listeners.push(postgres);
+  const guard = startGuard([http.port, telnet?.port, mysql?.port, postgres?.port], marks, log, metrics);
   opened.defer(() => guard.close());
   const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
   const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
-  logger.info({ address: http.url, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
+  const others = {
+    ...(mysql === undefined ? {} : { mysql: `${settings.mysql.addr.host}:${mysql.port}` }),
+    ...(postgres === undefined ? {} : { postgres: `${settings.postgres.addr.host}:${postgres.port}` }),
+  };
+  logger.info({ address: http.url, ...others, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   const running = opened.move();
   return {
     url: http.url,
@@ -132,6 +145,13 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
+}
+
+/** Tells of a port that is taken before a long start. @throws DbError StorageUnavailable */
+function probeAddresses({ http, mysql, postgres }: Settings): void {
+  probeAddress(http.addr.host, http.addr.port);
+  if (mysql.enable) probeWireAddress(mysql.addr.host, mysql.addr.port, { name: "mysql", title: "MySQL" });
+  if (postgres.enable) probeWireAddress(postgres.addr.host, postgres.addr.port, { name: "postgres", title: "PostgreSQL" });
 }
 
 /** Everything below the servers: what is stored, what statements run on, what counts and limits both. */
@@ -279,6 +299,59 @@ function openTelnet(
     memory,
     version: VERSION,
     autoCreateTable: settings.general.autoCreateTable,
+  });
+}
+
+/** The MySQL server, unless it is switched off. @throws DbError StorageUnavailable, InvalidArguments */
+async function openMysql(
+  { mysql }: Settings,
+  log: RootLog,
+  parts: Pick<MysqlOptions, "db" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
+): Promise<WireListener | undefined> {
+  const { enable, addr, keepAliveMs, rejectNoDatabase, preparedStmtCacheSize } = mysql;
+  if (!enable) return undefined;
+  return startMysqlServer({
+    ...parts,
+    hostname: addr.host,
+    port: addr.port,
+    keepAliveMs,
+    tls: tlsOf(mysql),
+    rejectsNoDatabase: rejectNoDatabase,
+    preparedMax: preparedStmtCacheSize,
+    serverVersion: process.env["GREPTIMEDB_MYSQL_SERVER_VERSION"],
+    clock: systemClock,
+    logger: log.logger("mysql"),
+  });
+}
+
+/** How a wire server encrypts; undefined: not at all. */
+function tlsOf({
+  tlsMode,
+  tlsCertPath: certPath,
+  tlsKeyPath: keyPath,
+  tlsWatch: watch,
+}: Settings["mysql" | "postgres"]): TlsOptions | undefined {
+  return tlsMode === "disable" ? undefined : { mode: tlsMode === "prefer" ? "prefer" : "require", certPath, keyPath, watch };
+}
+
+/** The PostgreSQL server, unless it is switched off. @throws DbError StorageUnavailable, InvalidArguments */
+async function openPostgres(
+  { postgres }: Settings,
+  log: RootLog,
+  parts: Pick<PostgresOptions, "db" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
+): Promise<WireListener | undefined> {
+  const { enable, addr, keepAliveMs, authMethod } = postgres;
+  if (!enable) return undefined;
+  return startPostgresServer({
+    ...parts,
+    hostname: addr.host,
+    port: addr.port,
+    keepAliveMs,
+    authMethod,
+    tls: tlsOf(postgres),
+    clock: systemClock,
+    logger: log.logger("postgres"),
+    version: VERSION,
   });
 }
 

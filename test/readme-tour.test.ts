@@ -66,6 +66,7 @@ describe.skipIf(Bun.which("curl") === null)("the tour", () => {
     address = `127.0.0.1:${await freePort()}`;
     server = Bun.spawn([process.execPath, "run", "src/main.ts", "--http-addr", address, "--data-home", join(folder, "data")], {
       cwd: ROOT,
+      env: { ...process.env, VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0" }, // others run beside it
       stdin: "ignore",
       stdout: "ignore",
       stderr: Bun.file(join(folder, "log")), // a pipe that nobody reads would stop the server once it is full

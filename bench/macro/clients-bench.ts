@@ -58,7 +58,8 @@ export async function runClients(bench: ClientsBench): Promise<string> {
   const reports: (readonly number[] | undefined)[] = [];
   for (const [index, { name, pauseMs }] of PARTS.entries()) {
     progress(`part ${index + 1} of ${PARTS.length}: ${name}`);
-    const asking = pauseMs === undefined ? undefined : startClients({ baseUrl: running.baseUrl, clients, pauseMs, queries });
+    const asking =
+      pauseMs === undefined ? undefined : startClients({ baseUrl: running.baseUrl, clients, pauseMs, together: 1, kind: "sql", queries });
     if (asking !== undefined) await Bun.sleep(bench.warmMillis);
     const load = await loadFile(running, shape, input, { index, of: PARTS.length });
     const report = await asking?.stop();

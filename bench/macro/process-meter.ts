@@ -1,5 +1,5 @@
 /** What the kernel counts for another process: memory, processor time, bytes written. Source: proc(5). */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 /** Clock ticks a second in `/proc/PID/stat`; 100 on every Linux that matters (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100;
@@ -28,6 +28,11 @@ export function readProcess(pid: number): ProcessReading {
     rssBytesPeak: field(status, /^VmHWM:\s+(\d+) kB/m) * 1024,
     diskBytesWritten: field(io, /^write_bytes: (\d+)/m),
   };
+}
+
+/** Makes the largest resident memory of a process what it has now. Needs the same user. @throws Error when there is no such process */
+export function resetPeakMemory(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Clients that ask point queries, a process of its own: reads one line of JSON from stdin, asks until stdin ends, prints one JSON line.
+ * Clients that ask queries, a process of its own: reads one line of JSON from stdin, asks until stdin ends, prints one JSON line.
  *
- *   (echo '{"baseUrl":"http://127.0.0.1:4000","clients":50,"pauseMs":100,"queries":["SELECT 1"]}'; sleep 5) |
+ *   (echo '{"baseUrl":"http://127.0.0.1:4000","clients":50,"pauseMs":100,"together":1,"kind":"sql","queries":["SELECT 1"]}'; sleep 5) |
  *     bun bench/macro/query-clients.ts
  */
 import { sqlBody } from "./sql-client.ts";
@@ -12,7 +12,11 @@ export interface ClientsPlan {
   readonly clients: number;
   /** Milliseconds from one query of a client to its next, the time of the answer included; 0: the next comes at once. */
   readonly pauseMs: number;
-  /** Each client begins at another one and goes round. */
+  /** Queries that a client asks at one time. */
+  readonly together: number;
+  /** What queries are: statements, or paths with what they ask for. */
+  readonly kind: "sql" | "path";
+  /** Each client begins at other ones and goes round. */
   readonly queries: readonly string[];
 }
 
@@ -53,16 +57,31 @@ async function ask(plan: ClientsPlan, isOver: () => boolean): Promise<ClientsRep
   const client = async (_: unknown, number: number): Promise<void> => {
     await Bun.sleep((plan.pauseMs * number) / plan.clients); // Not all at the same moment.
     for (let i = number; !isOver(); i++) {
-      const started = performance.now();
-      await sqlBody(plan.baseUrl, plan.queries[i % plan.queries.length] ?? "");
-      const ms = performance.now() - started;
-      askedAtMs.push(performance.timeOrigin + started);
-      tookMs.push(ms);
+      const began = performance.now();
+      const one = async (_: unknown, at: number): Promise<void> => {
+        const started = performance.now();
+        await answerOf(plan, plan.queries[(i * plan.together + at) % plan.queries.length] ?? "");
+        askedAtMs.push(performance.timeOrigin + started);
+        tookMs.push(performance.now() - started);
+      };
+      await Promise.all(Array.from({ length: plan.together }, one));
+      const ms = performance.now() - began;
       if (ms < plan.pauseMs) await Bun.sleep(plan.pauseMs - ms);
     }
   };
   await Promise.all(Array.from({ length: plan.clients }, client));
   return { askedAtMs, tookMs };
+}
+
+/** @throws Error when it is refused */
+async function answerOf({ baseUrl, kind }: ClientsPlan, query: string): Promise<void> {
+  if (kind === "sql") {
+    await sqlBody(baseUrl, query);
+    return;
+  }
+  const response = await fetch(baseUrl + query);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`cannot ask ${query}: ${response.status} ${text.slice(0, 300)}`);
 }
 
 if (import.meta.main) {

@@ -4,7 +4,7 @@
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { compress } from "snappyjs";
-import { isCounter, labelsOf, METRICS_PER_HOST, type Scrapes } from "./scrapes.ts";
+import type { Label, SeriesRounds } from "./scrapes.ts";
 
 /** Versions of the protocol. */
 export type RemoteVersion = 1 | 2;
@@ -27,6 +27,7 @@ const SAMPLE_BYTES = 16;
 const TIME_BYTES = 6;
 const COUNTER = 1;
 const GAUGE = 2;
+const HELP_TEXTS = 40;
 /** Any time that takes six bytes, as all of 2004 to 2527 do. */
 const SOME_TIME = 1_700_000_000_000;
 
@@ -41,11 +42,11 @@ interface Template {
 /** The requests of one scrape of all hosts. */
 export class RemoteBodies {
   readonly version: RemoteVersion;
-  private readonly scrapes: Scrapes;
+  private readonly scrapes: SeriesRounds;
   private readonly samplesPerRequest: number;
   private readonly templates: Template[] = [];
 
-  constructor(scrapes: Scrapes, version: RemoteVersion, samplesPerRequest: number) {
+  constructor(scrapes: SeriesRounds, version: RemoteVersion, samplesPerRequest: number) {
     this.version = version;
     this.scrapes = scrapes;
     this.samplesPerRequest = samplesPerRequest;
@@ -65,12 +66,13 @@ export class RemoteBodies {
   body(request: number): Uint8Array<ArrayBuffer> {
     const template = (this.templates[request] ??= this.template(request));
     const { bytes, view, at, firstSeries } = template;
-    const { values } = this.scrapes;
+    const { scrapes } = this;
+    const { values } = scrapes;
     for (let i = 0; i < at.length; i++) {
       const series = firstSeries + i;
       const start = at[i] as number;
       view.setFloat64(start, values[series] as number, true);
-      let rest = this.scrapes.timeMs(Math.floor(series / METRICS_PER_HOST));
+      let rest = scrapes.timeOf(series);
       for (let digit = 0; digit < TIME_BYTES; digit++) {
         bytes[start + 9 + digit] = (rest % 128) | (digit === TIME_BYTES - 1 ? 0 : 0x80);
         rest = Math.floor(rest / 128);
@@ -80,14 +82,14 @@ export class RemoteBodies {
   }
 
   private template(request: number): Template {
+    const { scrapes } = this;
     const firstSeries = request * this.samplesPerRequest;
     const count = this.samplesOf(request);
     const symbols = new Map<string, number>([["", 0]]);
     const series = Array.from({ length: count }, (_, i) => {
       const number = firstSeries + i;
-      const host = Math.floor(number / METRICS_PER_HOST);
-      const metric = number % METRICS_PER_HOST;
-      return this.version === 1 ? seriesV1(host, metric) : seriesV2(host, metric, symbols);
+      const labels = scrapes.labelsOf(number);
+      return this.version === 1 ? seriesV1(labels) : seriesV2(labels, scrapes.isCounter(number), number % HELP_TEXTS, symbols);
     });
     const writer = new BinaryWriter();
     for (const symbol of this.version === 1 ? [] : symbols.keys()) writer.tag(4, BYTES).string(symbol);
@@ -114,27 +116,27 @@ interface SeriesMessage {
   readonly sampleAt: number;
 }
 
-function seriesV1(host: number, metric: number): SeriesMessage {
+function seriesV1(labels: readonly Label[]): SeriesMessage {
   const writer = new BinaryWriter();
-  for (const [name, value] of labelsOf(host, metric)) {
+  for (const [name, value] of labels) {
     writer.tag(1, BYTES).bytes(new BinaryWriter().tag(1, BYTES).string(name).tag(2, BYTES).string(value).finish());
   }
   const message = writer.tag(2, BYTES).bytes(sample()).finish();
   return { message, sampleAt: message.length - SAMPLE_BYTES + 1 };
 }
 
-function seriesV2(host: number, metric: number, symbols: Map<string, number>): SeriesMessage {
+function seriesV2(labels: readonly Label[], isCounter: boolean, help: number, symbols: Map<string, number>): SeriesMessage {
   const symbol = (text: string): number => {
     const known = symbols.get(text);
     if (known === undefined) symbols.set(text, symbols.size);
     return known ?? symbols.size - 1;
   };
   const references = new BinaryWriter();
-  for (const label of labelsOf(host, metric)) for (const text of label) references.uint32(symbol(text));
-  const metadata = new BinaryWriter().tag(1, VARINT).int32(isCounter(metric) ? COUNTER : GAUGE);
+  for (const label of labels) for (const text of label) references.uint32(symbol(text));
+  const metadata = new BinaryWriter().tag(1, VARINT).int32(isCounter ? COUNTER : GAUGE);
   metadata
     .tag(3, VARINT)
-    .uint32(symbol(`Statistic ${metric % 40} of the node.`))
+    .uint32(symbol(`Statistic ${help} of the node.`))
     .tag(4, VARINT)
     .uint32(0);
   const before = new BinaryWriter().tag(1, BYTES).bytes(references.finish()).finish();

@@ -33,6 +33,19 @@ export interface ScrapePlan {
 /** A label of a series. */
 export type Label = readonly [name: string, value: string];
 
+/** Series that all have a sample a round. */
+export interface SeriesRounds {
+  /** Values of all series in the current round. */
+  readonly values: Float64Array;
+  /** Milliseconds since 1970 of a series' sample in the current round. */
+  timeOf(series: number): number;
+  /** Sorted by name. */
+  labelsOf(series: number): readonly Label[];
+  isCounter(series: number): boolean;
+  /** Goes on to the next round. */
+  next(): void;
+}
+
 const KINDS = 20;
 
 /** Name of a metric: what it is called in node_exporter does not matter, that names are long and alike does. */
@@ -43,20 +56,20 @@ function metricName(metric: number): string {
 }
 
 /** Whether a metric only rises. */
-export function isCounter(metric: number): boolean {
+function isCounter(metric: number): boolean {
   const kind = metric % KINDS;
   return kind >= 8 && kind < 16;
 }
 
 /** Labels of a series, sorted by name as Prometheus sends them. */
-export function labelsOf(host: number, metric: number): readonly Label[] {
+function labelsOf(host: number, metric: number): readonly Label[] {
   const instance = `10.${host >> 16}.${(host >> 8) & 255}.${host & 255}:9100`;
   const device: readonly Label[] = metric % 10 < 4 ? [["device", `nvme${metric % 7}n1`]] : [];
   return [["__name__", metricName(metric)], ["cluster", "eu-central-1"], ...device, ["instance", instance], ["job", "node-exporter"]];
 }
 
 /** Values of all series, scrape by scrape. Series are host by host, each with all metrics. */
-export class Scrapes {
+export class Scrapes implements SeriesRounds {
   readonly plan: ScrapePlan;
   /** Values of the current scrape. */
   readonly values: Float64Array<ArrayBuffer>;
@@ -84,13 +97,21 @@ export class Scrapes {
     });
   }
 
-  /** Milliseconds since 1970 of the current scrape of a host: hosts are spread over the interval. */
-  timeMs(host: number): number {
+  /** Hosts are spread over the interval. */
+  timeOf(series: number): number {
     const { startMs, intervalSeconds, hosts } = this.plan;
+    const host = Math.floor(series / METRICS_PER_HOST);
     return startMs + this.scrape * intervalSeconds * 1000 + Math.floor((host * intervalSeconds * 1000) / hosts);
   }
 
-  /** Goes on to the next scrape. */
+  labelsOf(series: number): readonly Label[] {
+    return labelsOf(Math.floor(series / METRICS_PER_HOST), series % METRICS_PER_HOST);
+  }
+
+  isCounter(series: number): boolean {
+    return isCounter(series % METRICS_PER_HOST);
+  }
+
   next(): void {
     this.scrape++;
     const { values, rates, normal } = this;

@@ -12,12 +12,20 @@ export interface Corruption {
   readonly kind: CorruptionKind;
 }
 
+/** A place in a text, counted from 1. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
 /**
  * What callers may need to know of an error besides its code, so that nobody looks into its message. Plain data: it passes between threads
  * as it is.
  */
 export interface ErrorDetails {
   readonly corruption?: Corruption;
+  /** Where in the text of a statement it is, counted from 1. */
+  readonly position?: TextPosition;
   /** The message without the words before it by which clients know the code, for those who have other words. */
   readonly reason?: string;
 }
@@ -91,4 +99,9 @@ export function errorText(thrown: unknown, charactersMax?: number): string {
 export function toDbError(thrown: unknown): DbError {
   if (thrown instanceof DbError) return thrown;
   return new DbError(StatusCode.Internal, errorText(thrown), { cause: thrown });
+}
+
+/** The error of a request that asks for what cannot be. */
+export function invalidArguments(message: string, cause?: unknown): DbError {
+  return new DbError(StatusCode.InvalidArguments, message, cause === undefined ? {} : { cause });
 }

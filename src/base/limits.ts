@@ -70,8 +70,11 @@ export const SQL_DEPTH_MAX = 500;
 /** Longest PromQL query in UTF-16 units. Reason: it is parsed at once; escapes in strings take 0.1 µs each. Error: a parse error. */
 export const PROMQL_CHARACTERS_MAX: number = 512 * 1024;
 
-/** Longest number or duration in a PromQL query, in characters. Reason: it is looked at in full. Error: a parse error. */
-export const PROMQL_NUMBER_CHARACTERS_MAX = 256;
+/**
+ * Longest number or duration in a PromQL query, in characters. Reason: it is looked at in full; numbers are printed without an exponent,
+ * which takes up to 345 characters, and what is printed must be read again. Error: a parse error.
+ */
+export const PROMQL_NUMBER_CHARACTERS_MAX = 512;
 
 /** Most words, names and signs of a PromQL query. Reason: it is parsed at once, in some ten milliseconds. Error: a parse error. */
 export const PROMQL_TOKENS_MAX = 65_536;

@@ -27,6 +27,7 @@
  * is. One NaN more is in those: the mark of an ended series, bits FFF0000000000002, which only their writer makes.
  * Limits: `NESTED_BYTES_MAX` a value, `NESTED_PARTS_MAX` parts of it.
  */
+import { longerBytes } from "../base/bytes/longer-array.ts";
 import { assert, unreachable } from "../base/assert.ts";
 import { DbError } from "../base/error.ts";
 import { NESTED_BYTES_MAX, NESTED_PARTS_MAX } from "../base/limits.ts";
@@ -75,10 +76,8 @@ function reserve(extra: number): void {
   const need = used + extra;
   if (need <= buffer.length) return;
   if (need > NESTED_BYTES_MAX) throw tooLarge();
-  const grown = new Uint8Array(Math.min(Math.max(need, buffer.length * 2), NESTED_BYTES_MAX));
-  grown.set(buffer.subarray(0, used));
-  buffer = grown;
-  view = new DataView(grown.buffer);
+  buffer = longerBytes(buffer, used, need, NESTED_BYTES_MAX);
+  view = new DataView(buffer.buffer);
 }
 
 function tooLarge(): DbError {

@@ -46,13 +46,36 @@ export function readCommandLine(argv: readonly string[]): Command {
     if (value === undefined) continue;
     const source = `--${flag.name}`;
     if (flag.inert !== undefined) warnings.push(`${source} has no effect: ${flag.inert}`);
+    if (flag.server !== undefined) settings.set(`${flag.server}.enable`, { source, form: "text", value: "true" });
     if (flag.key !== undefined) settings.set(flag.key, { source, form: "text", value: flag.value === undefined ? "true" : value });
   }
+  warnings.push(...setTls(values, settings));
   const envPrefix = values.get("env-prefix");
   if (envPrefix !== undefined && !/^\w+$/.test(envPrefix)) {
     throw new ConfigError("cannot use --env-prefix: want letters, digits and underscores", EXIT_USAGE);
   }
   return { kind: "start", configFile: values.get("config-file"), envPrefix, values: settings, warnings };
+}
+
+/**
+ * Sets the keys of TLS for each server whose address is given too, where there is something to encrypt with (contract http.md 7.1). What is
+ * said in vain is told.
+ */
+function setTls(values: ReadonlyMap<string, string>, settings: Map<string, RawSetting>): readonly string[] {
+  const flags = START_FLAGS.filter(({ name, tls }) => tls !== undefined && values.has(name));
+  const [first] = flags;
+  if (first === undefined || (values.get("tls-mode") ?? "disable") === "disable") return [];
+  const servers = START_FLAGS.flatMap(({ name, server }) => (server !== undefined && values.has(name) ? [server] : []));
+  const isWhole = (values.get("tls-cert-path") ?? "") !== "" && (values.get("tls-key-path") ?? "") !== "";
+  if (servers.length === 0)
+    return [`--${first.name} has no effect: it is for servers whose address is given by a flag, such as --postgres-addr`];
+  if (!isWhole) return [`--${first.name} has no effect: TLS needs --tls-cert-path and --tls-key-path`];
+  for (const server of servers) {
+    for (const { name, tls, value } of flags) {
+      settings.set(`${server}.${tls}`, { source: `--${name}`, form: "text", value: value === undefined ? "true" : values.get(name) });
+    }
+  }
+  return [];
 }
 
 function readUserCommand(args: readonly string[]): Command {

@@ -41,14 +41,14 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: NO_TLS,
   },
   mysql: {
-    why: "the MySQL listener is not available in this version",
-    keys: `enable addr runtime_size reject_no_database keep_alive prepared_stmt_cache_size ${TLS_KEYS}`,
-    neutral: { ...NO_TLS, enable: OFF },
+    why: "connections are served by the main thread, and clients' certificates are not verified",
+    keys: "runtime_size tls.ca_cert_path",
+    neutral: { "tls.ca_cert_path": [""] },
   },
   postgres: {
-    why: "the PostgreSQL listener is not available in this version",
-    keys: `enable addr runtime_size keep_alive ${TLS_KEYS}`,
-    neutral: { ...NO_TLS, enable: OFF },
+    why: "connections are served by the main thread, and clients' certificates are not verified",
+    keys: "runtime_size tls.ca_cert_path",
+    neutral: { "tls.ca_cert_path": [""] },
   },
   jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
   otlp: {

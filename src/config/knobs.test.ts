@@ -25,6 +25,8 @@ test("every flag has a key, a purpose of its own, or a reason why it does nothin
   const own = ["config-file", "env-prefix", "help", "version"];
   const keys = new Set(ALL_KNOBS.map((knob) => knob.key));
   for (const flag of START_FLAGS) {
-    expect(own.includes(flag.name) || flag.inert !== undefined || (flag.key !== undefined && keys.has(flag.key))).toBe(true);
+    expect(
+      own.includes(flag.name) || flag.tls !== undefined || flag.inert !== undefined || (flag.key !== undefined && keys.has(flag.key)),
+    ).toBe(true);
   }
 });

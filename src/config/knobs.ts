@@ -13,7 +13,7 @@ import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
 import { bool, choice, duration, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
-import type { Settings, StorageSettings } from "./settings.ts";
+import type { Settings, StorageSettings, TlsMode } from "./settings.ts";
 
 /** One key of the configuration. */
 export interface Knob<T> {
@@ -116,6 +116,15 @@ const endpoints: Kind<readonly string[]> = list(
     return parsed(items);
   },
 );
+
+/** A file's path, or none. */
+const filePath: Kind<string> = text("a path, or nothing", (value) => (value.includes("\0") ? "it holds a NUL character" : undefined));
+
+/** The words of the file, and those of the command line, which have a dash. */
+const tlsMode: Kind<TlsMode> = {
+  ...choice<TlsMode>("disable", "prefer", "require", "verify_ca", "verify_full"),
+  fromText: (value) => choice<TlsMode>("disable", "prefer", "require", "verify_ca", "verify_full").fromText(value.replaceAll("-", "_")),
+};
 
 /** Every knob, by section and field. */
 export const KNOBS: Knobs = {
@@ -243,6 +252,97 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: false,
       reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
+    },
+  },
+  mysql: {
+    enable: { key: "mysql.enable", kind: bool, default: true, reason: "MySQL's clients, drivers and tools work out of the box." },
+    addr: {
+      key: "mysql.addr",
+      kind: address,
+      default: { host: "127.0.0.1", port: 4002 },
+      reason: "Only this machine reaches a server nobody has configured yet.",
+    },
+    keepAliveMs: {
+      key: "mysql.keep_alive",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(0),
+      reason: "Time between probes that find clients whose machine is gone; 0s is none, as the system does without.",
+    },
+    rejectNoDatabase: {
+      key: "mysql.reject_no_database",
+      kind: bool,
+      default: false,
+      reason: "A client that names no database has `public`; true: it is refused.",
+    },
+    preparedStmtCacheSize: {
+      key: "mysql.prepared_stmt_cache_size",
+      kind: int(1, 1_000_000),
+      default: 10_000,
+      reason: "Most prepared statements of a connection: each holds its tree. Further ones are refused.",
+    },
+    tlsMode: {
+      key: "mysql.tls.mode",
+      kind: tlsMode,
+      default: "disable",
+      reason: "There is no certificate out of the box. prefer: clients may encrypt; require and those behind it: they must.",
+    },
+    tlsCertPath: {
+      key: "mysql.tls.cert_path",
+      kind: filePath,
+      default: "",
+      reason: "The certificate and those that signed it, as PEM.",
+    },
+    tlsKeyPath: { key: "mysql.tls.key_path", kind: filePath, default: "", reason: "The certificate's private key, as PEM." },
+    tlsWatch: {
+      key: "mysql.tls.watch",
+      kind: bool,
+      default: false,
+      reason: "true: connections made after the files changed have the new certificate.",
+    },
+  },
+  postgres: {
+    enable: {
+      key: "postgres.enable",
+      kind: bool,
+      default: true,
+      reason: "PostgreSQL's clients, drivers and tools work out of the box.",
+    },
+    addr: {
+      key: "postgres.addr",
+      kind: address,
+      default: { host: "127.0.0.1", port: 4003 },
+      reason: "Only this machine reaches a server nobody has configured yet.",
+    },
+    keepAliveMs: {
+      key: "postgres.keep_alive",
+      kind: duration(0, DAY_MS),
+      default: durationMillis(0),
+      reason: "Time between probes that find clients whose machine is gone; 0s is none, as the system does without.",
+    },
+    authMethod: {
+      key: "postgres.auth_method",
+      kind: choice("auto", "password", "md5"),
+      default: "auto",
+      reason: "auto: SCRAM-SHA-256 where all accounts allow it, else the password; md5 is for old clients and accounts stored plain.",
+    },
+    tlsMode: {
+      key: "postgres.tls.mode",
+      kind: tlsMode,
+      default: "disable",
+      reason: "There is no certificate out of the box. prefer: clients may encrypt; require and those behind it: they must.",
+    },
+    tlsCertPath: {
+      key: "postgres.tls.cert_path",
+      kind: filePath,
+      default: "",
+      reason: "The certificate and those that signed it, as PEM.",
+    },
+    tlsKeyPath: { key: "postgres.tls.key_path", kind: filePath, default: "", reason: "The certificate's private key, as PEM." },
+    tlsWatch: {
+      key: "postgres.tls.watch",
+      kind: bool,
+      default: false,
+      reason: "true: connections made after the files changed have the new certificate.",
     },
   },
   prom_store: {

@@ -219,18 +219,13 @@ describe("files", () => {
 
 describe("settings without effect", () => {
   test("each warns once, and none shows its value", () => {
-    const why = "has no effect: the MySQL listener is not available in this version";
-    check(
-      { toml: '[mysql]\nenable = true\n[mysql.tls]\nmode = "require"' },
-      [],
-      [`\`mysql.enable\` in varve.toml ${why}`, `\`mysql.tls.mode\` in varve.toml ${why}`],
-    );
+    const why = "has no effect: connections are served by the main thread, and clients' certificates are not verified";
+    check({ toml: "[mysql]\nruntime_size = 2" }, [], [`\`mysql.runtime_size\` in varve.toml ${why}`]);
     check(
       { toml: '[storage]\nsecret_access_key = "secret"' },
       [],
       ["`storage.secret_access_key` in varve.toml has no effect: only local files are available in this version"],
     );
-    check({ argv: ["--mysql-addr", "127.0.0.1:4002"] }, [], [`--mysql-addr ${why}`]);
     check(
       { argv: ["--rpc-bind-addr=127.0.0.1:4001"] },
       [],
@@ -264,6 +259,8 @@ describe("settings without effect", () => {
       heartbeat_env_vars = []
       [mysql]
       enable = false
+      [mysql.tls]
+      ca_cert_path = ""
       [grpc.tls]
       mode = "disable"
       watch = false
@@ -274,7 +271,7 @@ describe("settings without effect", () => {
       type = "File"
       providers = []
       [tracing]`;
-    check({ toml, env: { VARVE__POSTGRES__ENABLE: "false" } }, ["enable_telemetry = false"]);
+    check({ toml, env: { VARVE__POSTGRES__TLS__CA_CERT_PATH: "" } }, ["enable_telemetry = false"]);
   });
 
   test("a log on other machines is refused, not ignored", () => {
@@ -289,6 +286,27 @@ test("OpenTSDB lines are refused beside a user provider unless that is allowed",
   checkRefused({ toml: users + lines }, "cannot listen on `opentsdb.addr` while `user_provider` is set");
   check({ toml: `${users}${lines}\nallow_unauthenticated = true` }, ["allow_unauthenticated = true"]);
   check({ toml: `${users}[opentsdb]\nenable = true` }, ["allow_unauthenticated = false"]);
+});
+
+test("TLS of the command line is for servers whose address is given there, and takes a certificate and a key", () => {
+  const files = ["--tls-cert-path", "c.pem", "--tls-key-path", "k.pem"];
+  const address = ["--postgres-addr", "127.0.0.1:1"];
+  check({ argv: [...address, "--tls-mode", "verify-ca", "--tls-watch", ...files], toml: "[postgres]\nenable = false" }, [
+    'addr = "127.0.0.1:1"',
+    'tls.mode = "verify_ca"',
+    'tls.cert_path = "c.pem"',
+    'tls.key_path = "k.pem"',
+    "tls.watch = true",
+  ]);
+  expect(start({ argv: address, toml: "[postgres]\nenable = false" }).settings.postgres.enable).toBeTrue();
+  const why = "--tls-mode has no effect: it is for servers whose address is given by a flag, such as --postgres-addr";
+  check({ argv: ["--tls-mode", "require", ...files] }, ['tls.mode = "disable"'], [why]);
+  const half = "--tls-mode has no effect: TLS needs --tls-cert-path and --tls-key-path";
+  check({ argv: [...address, "--tls-mode", "require"] }, ['tls.mode = "disable"'], [half]);
+  check({ argv: [...address, "--tls-mode", "disable", ...files] }, ['tls.mode = "disable"']);
+  checkRefused({ toml: '[postgres.tls]\nmode = "require"' }, "without `postgres.tls.cert_path`: name the file");
+  checkRefused({ toml: '[postgres.tls]\nmode = "prefer"\ncert_path = "c"' }, "without `postgres.tls.key_path`");
+  check({ toml: '[postgres]\nenable = false\n[postgres.tls]\nmode = "prefer"' }, ['tls.mode = "prefer"']);
 });
 
 describe("/config", () => {
@@ -317,6 +335,27 @@ default_merge_mode = "last_non_null"
 [opentsdb]
 enable = true
 allow_unauthenticated = false
+
+[mysql]
+enable = true
+addr = "127.0.0.1:4002"
+keep_alive = "0s"
+reject_no_database = false
+prepared_stmt_cache_size = 10000
+tls.mode = "disable"
+tls.cert_path = ""
+tls.key_path = ""
+tls.watch = false
+
+[postgres]
+enable = true
+addr = "127.0.0.1:4003"
+keep_alive = "0s"
+auth_method = "auto"
+tls.mode = "disable"
+tls.cert_path = ""
+tls.key_path = ""
+tls.watch = false
 
 [prom_store]
 enable = true

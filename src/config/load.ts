@@ -77,6 +77,8 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     http: section("http", storage),
     influxdb: section("influxdb", storage),
     opentsdb: section("opentsdb", storage),
+    mysql: section("mysql", storage),
+    postgres: section("postgres", storage),
     prom_store: section("prom_store", storage),
     wal: section("wal", storage),
     storage: section("storage", storage),
@@ -108,6 +110,8 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
         "writes; remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
     );
   }
+  checkTls("mysql", settings.mysql);
+  checkTls("postgres", settings.postgres);
   const limit = raws.get("storage.write_buffer_limit");
   if (storage.writeBufferBytesMax < storage.memtableBytes) {
     assert(limit !== undefined, "the derived write buffer holds a memtable; got less");
@@ -124,4 +128,11 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
   const interval = raws.get("wal.sync_interval");
   if (interval === undefined || wal.sync === "interval") return warnings;
   return [...warnings, `\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
+}
+
+/** @throws ConfigError where TLS is wanted without what it needs */
+function checkTls(server: "mysql" | "postgres", { enable, tlsMode, tlsCertPath, tlsKeyPath }: Settings["mysql" | "postgres"]): void {
+  if (!enable || tlsMode === "disable" || (tlsCertPath !== "" && tlsKeyPath !== "")) return;
+  const missing = tlsCertPath === "" ? "cert_path" : "key_path";
+  throw new ConfigError(`cannot use \`${server}.tls.mode\` "${tlsMode}" without \`${server}.tls.${missing}\`: name the file, as PEM`);
 }

@@ -60,6 +60,45 @@ export interface OpentsdbSettings {
   readonly allowUnauthenticated: boolean;
 }
 
+/** How a wire server encrypts: "prefer" lets clients choose, those behind it refuse what is plain. Certificates of clients do not count. */
+export type TlsMode = "disable" | "prefer" | "require" | "verify_ca" | "verify_full";
+
+/** `[mysql]`. */
+export interface MysqlSettings {
+  /** False: nothing listens. */
+  readonly enable: boolean;
+  readonly addr: Address;
+  /** Between probes of whether a client's machine is there; 0: none. */
+  readonly keepAliveMs: DurationMillis;
+  /** True: a client that names no database is refused. */
+  readonly rejectNoDatabase: boolean;
+  /** Most prepared statements of a connection. */
+  readonly preparedStmtCacheSize: number;
+  readonly tlsMode: TlsMode;
+  /** Files; empty: none. */
+  readonly tlsCertPath: string;
+  readonly tlsKeyPath: string;
+  /** True: the files are read again when they change. */
+  readonly tlsWatch: boolean;
+}
+
+/** `[postgres]`. */
+export interface PostgresSettings {
+  /** False: nothing listens. */
+  readonly enable: boolean;
+  readonly addr: Address;
+  /** Between probes of whether a client's machine is there; 0: none. */
+  readonly keepAliveMs: DurationMillis;
+  /** How clients are asked who they are, where there is a user provider. */
+  readonly authMethod: "auto" | "password" | "md5";
+  readonly tlsMode: TlsMode;
+  /** Files; empty: none. */
+  readonly tlsCertPath: string;
+  readonly tlsKeyPath: string;
+  /** True: the files are read again when they change. */
+  readonly tlsWatch: boolean;
+}
+
 /** `[prom_store]`. */
 export interface PromStoreSettings {
   /** False: the routes answer 404. */
@@ -175,6 +214,8 @@ export interface Settings {
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
   readonly opentsdb: OpentsdbSettings;
+  readonly mysql: MysqlSettings;
+  readonly postgres: PostgresSettings;
   readonly prom_store: PromStoreSettings;
   readonly wal: WalSettings;
   readonly storage: StorageSettings;

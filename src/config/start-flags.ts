@@ -5,11 +5,13 @@ import type { Flag } from "./flag.ts";
 export interface StartFlag extends Flag {
   /** The key it sets. */
   readonly key?: string;
+  /** Set on the address of a wire server: its section, which it switches on. */
+  readonly server?: "mysql" | "postgres";
+  /** Set on a flag of TLS: the key it sets in the section of each wire server whose address is given too. */
+  readonly tls?: "tls.mode" | "tls.cert_path" | "tls.key_path" | "tls.watch";
   /** Set on a flag that is accepted but does nothing: why. */
   readonly inert?: string;
 }
-
-const NO_TLS = "TLS is not available in this version";
 
 /** Prefix of environment variables unless `--env-prefix` names another. */
 export const ENV_PREFIX_DEFAULT = "GREPTIMEDB_STANDALONE";
@@ -19,6 +21,17 @@ export const ENV_PREFIX_ALIAS = "VARVE";
 /** All flags, in the order of the help. */
 export const START_FLAGS: readonly StartFlag[] = [
   { name: "http-addr", value: "<ip:port>", key: "http.addr", help: "Listen here for HTTP" },
+  { name: "mysql-addr", value: "<ip:port>", key: "mysql.addr", server: "mysql", help: "Listen here for MySQL" },
+  { name: "postgres-addr", value: "<ip:port>", key: "postgres.addr", server: "postgres", help: "Listen here for PostgreSQL" },
+  {
+    name: "tls-mode",
+    value: "<mode>",
+    tls: "tls.mode",
+    help: "disable, prefer, require: of the servers whose address is given by a flag (not HTTP)",
+  },
+  { name: "tls-cert-path", value: "<file>", tls: "tls.cert_path", help: "Their certificate, as PEM" },
+  { name: "tls-key-path", value: "<file>", tls: "tls.key_path", help: "Its key, as PEM" },
+  { name: "tls-watch", tls: "tls.watch", help: "Read both again when they change" },
   { name: "data-home", value: "<dir>", key: "storage.data_home", help: "Keep everything in this folder" },
   { name: "config-file", short: "c", value: "<file>", help: "Read settings from this TOML file" },
   {
@@ -46,22 +59,4 @@ export const START_FLAGS: readonly StartFlag[] = [
     help: "",
     inert: "the gRPC listener is not available in this version",
   },
-  {
-    name: "mysql-addr",
-    value: "<ip:port>",
-    hidden: true,
-    help: "",
-    inert: "the MySQL listener is not available in this version",
-  },
-  {
-    name: "postgres-addr",
-    value: "<ip:port>",
-    hidden: true,
-    help: "",
-    inert: "the PostgreSQL listener is not available in this version",
-  },
-  { name: "tls-mode", value: "<mode>", hidden: true, help: "", inert: NO_TLS },
-  { name: "tls-cert-path", value: "<file>", hidden: true, help: "", inert: NO_TLS },
-  { name: "tls-key-path", value: "<file>", hidden: true, help: "", inert: NO_TLS },
-  { name: "tls-watch", hidden: true, help: "", inert: NO_TLS },
 ];

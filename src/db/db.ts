@@ -4,6 +4,7 @@
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
+import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
 import type { PromqlDb } from "./promql/promql-db.ts";
 import type { ReadPermit } from "./read-permit.ts";
@@ -36,6 +37,8 @@ export interface IngestDb {
   /** @throws DbError PermissionDenied unless the user may do this */
   authorize(session: Session, action: "read" | "write"): void;
   databases(): readonly Pick<DatabaseInfo, "name">[];
+  /** Whether there is one of that name; asked with every request. */
+  hasDatabase(name: string): boolean;
   /** Types of existing columns, for decoders. */
   readonly schemas: SchemaLookup;
 }
@@ -62,6 +65,15 @@ export interface Db extends IngestDb {
    * @throws DbError InvalidArguments for a value that its place cannot take, and those of `sql`
    */
   execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncIterable<StatementResult>;
+  /**
+   * Opens a table for rows that a client sends. Whoever opens it closes it.
+   *
+   * @param table its name, with its database or without
+   * @param columns that rows have; undefined: all
+   * @param text of the statement, for the list of those that run
+   * @throws DbError DatabaseNotFound, PermissionDenied, TableNotFound, TableColumnNotFound, InvalidArguments
+   */
+  intake(table: readonly string[], columns: readonly string[] | undefined, text: string, session: Session): RowIntake;
   /** Deletes rows by tag sets and times under the session's database. @throws DbError PermissionDenied and those of `Writer.delete` */
   delete(batch: WriteBatch, session: Session): Promise<WriteResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */

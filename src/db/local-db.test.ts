@@ -6,7 +6,7 @@ import { RoundCount } from "../../test/support/round-count.ts";
 import { systemClock } from "../base/clock.ts";
 import { MemoryPool, ServerMemory } from "../base/memory/server-memory.ts";
 import { scalarAt } from "../column/scalar.ts";
-import { RowBatchBuilder } from "../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../table/rows/row-batch-builder.ts";
 import type { AccessMode } from "./auth/user.ts";
 import { LocalDb, type StatementLimits } from "./local-db.ts";
 import type { Session } from "./session.ts";

@@ -10,10 +10,11 @@ import type { MemoryPool } from "../base/memory/server-memory.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { LongCalls } from "../query/expression/long-calls.ts";
 import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
-import { Pace } from "../base/scheduler/pace.ts";
+import { Pace, paced } from "../base/scheduler/pace.ts";
 import { MemoryBudget } from "../base/memory/memory-budget.ts";
 import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
 import { executeStatement, needsOf } from "../query/execute.ts";
+import { rewritePostgres } from "../query/postgres/rewrite.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
@@ -28,13 +29,17 @@ import type { StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/process/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import { databaseNotFound } from "../table/not-found.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { SpillStore } from "../table/spill-space.ts";
+import { openRowIntake } from "../query/statement/rows/row-intake.ts";
+import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
 import type { Db, Health } from "./db.ts";
+import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
 import type { PromqlLimits } from "./promql/promql-query.ts";
 import type { ReadPermit } from "./read-permit.ts";
@@ -86,6 +91,27 @@ interface SyntaxMemory {
   close(): void;
 }
 
+/** A text as the grammar reads it: clients of PostgreSQL have words of their own for what it has. */
+function understood(text: string, { connection }: Session): string {
+  return connection?.protocol === "postgres" ? rewritePostgres(text) : text;
+}
+
+/** An intake that gives back more when it is closed. */
+function withClose(intake: RowIntake, close: () => Promise<void>): RowIntake {
+  return {
+    columns: intake.columns,
+    add: (vectors, types, rowCount) => intake.add(vectors, types, rowCount),
+    finish: () => intake.finish(),
+    get writtenRows() {
+      return intake.writtenRows;
+    },
+    async close() {
+      await intake.close();
+      await close();
+    },
+  };
+}
+
 /** What the build knows of itself. */
 export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
 
@@ -109,7 +135,6 @@ export class LocalDb implements Db {
 
   /** @param files what COPY and external tables reach; absent: nothing */
   constructor(engine: EngineFacade, scheduler: Scheduler, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
-    this.promql = new LocalPromql(engine, scheduler, (session) => this.beginRead(session), limits.promql);
     this.engine = engine;
     const { clock } = scheduler;
     this.clock = clock;
@@ -118,6 +143,8 @@ export class LocalDb implements Db {
     this.files = files;
     this.schemas = engine;
     this.running = new RunningStatements(clock);
+    const room = { ...limits, running: this.running, clock };
+    this.promql = new LocalPromql(engine, scheduler, (ask, session) => openQuery(ask, session, room), limits.promql);
     this.system = {
       version: build.version,
       commit: build.commit,
@@ -151,7 +178,7 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     const memory = this.openSyntaxMemory();
     try {
-      const tree = onlyStatement(await parseInTurns(text, this.parsePace(session, memory)));
+      const tree = onlyStatement(await parseInTurns(understood(text, session), this.parsePace(session, memory)));
       authorizeStatement(session, () => needsOf(tree.statement, session.connection));
       return await prepareQuery(tree, text, this.contextOf(session, session.signal));
     } catch (thrown) {
@@ -170,7 +197,7 @@ export class LocalDb implements Db {
 
   private async parse(text: string, session: Session, memory: SyntaxMemory): Promise<readonly Statement[]> {
     try {
-      return await this.texts.parseInTurns(text, this.parsePace(session, memory));
+      return await this.texts.parseInTurns(understood(text, session), this.parsePace(session, memory));
     } catch (thrown) {
       this.limits.watch?.unparsed(toDbError(thrown).code);
       throw await this.withoutSecrets(thrown, text);
@@ -180,13 +207,8 @@ export class LocalDb implements Db {
   /** An error of syntax without what it quotes of a text that has secrets. */
   private async withoutSecrets(thrown: unknown, text: string): Promise<unknown> {
     if (!(thrown instanceof DbError) || (thrown.code !== StatusCode.InvalidSyntax && thrown.code !== StatusCode.Unsupported)) return thrown;
-    const pace = new Pace(this.scheduler);
-    const steps = maskSyntaxError(thrown.message, text);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value === undefined ? thrown : new DbError(thrown.code, step.value);
-      await pace.turn();
-    }
+    const masked = await paced(maskSyntaxError(thrown.message, text), new Pace(this.scheduler));
+    return masked === undefined ? thrown : new DbError(thrown.code, masked);
   }
 
   private parsePace({ signal }: Session, { hold }: SyntaxMemory): ParsePace {
@@ -225,8 +247,8 @@ export class LocalDb implements Db {
     const timed = new TimedStatement(this.clock);
     session.connection?.warnings.splice(0);
     const { memoryBytesMax, workers, calls, watch } = this.limits;
-    const begun = this.running.begin(text, session, session.signal);
-    const { signal, done } = withDeadline(begun.signal, this.timeoutOf(session));
+    const begun = this.running.begin(text, session, session.signal, { millis: this.timeoutOf(session), key: "query.timeout" });
+    const { signal } = begun;
     const room = this.openRoom();
     try {
       authorizeStatement(session, () => needsOf(statement, session.connection));
@@ -247,7 +269,6 @@ export class LocalDb implements Db {
         : withoutValues(thrown, needsOf(statement, session.connection), statement.kind);
     } finally {
       begun.end();
-      done();
       await room.close();
       const { kind } = statement;
       const { database, client = "" } = session;
@@ -291,6 +312,25 @@ export class LocalDb implements Db {
     return this.engine.write(session.database, batch, options);
   }
 
+  intake(table: readonly string[], columns: readonly string[] | undefined, text: string, session: Session): RowIntake {
+    this.checkDatabase(session);
+    this.authorize(session, "write");
+    const begun = this.running.begin(text, session, session.signal);
+    const room = this.openRoom();
+    const close = async (): Promise<void> => {
+      begun.end();
+      await room.close();
+    };
+    try {
+      const { memoryBytesMax } = this.limits;
+      const intake = openRowIntake(table, columns, this.contextOf(session, begun.signal), { memoryBytesMax, ...room.options });
+      return withClose(intake, close);
+    } catch (thrown) {
+      void close(); // It holds nothing that could fail.
+      throw thrown;
+    }
+  }
+
   async delete(batch: WriteBatch, session: Session): Promise<WriteResult> {
     this.authorize(session, "write");
     return this.engine.delete(session.database, batch);
@@ -311,6 +351,10 @@ export class LocalDb implements Db {
 
   databases(): readonly DatabaseInfo[] {
     return this.engine.databases();
+  }
+
+  hasDatabase(name: string): boolean {
+    return this.engine.database(name) !== undefined;
   }
 
   table(name: string, session: Session): Table | undefined {
@@ -362,6 +406,6 @@ export class LocalDb implements Db {
 
   private checkDatabase(session: Session): void {
     if (this.engine.database(session.database) !== undefined) return;
-    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
+    throw databaseNotFound(session.database);
   }
 }

@@ -4,12 +4,14 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
+import { cancelledWith, type Deadline } from "../base/scheduler/cancel.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { maskSecrets } from "../query/sql/print/secret-text.ts";
 import type { RunningStatement } from "../query/system-facts.ts";
 
 /** Characters of a text that are kept. Reason: an INSERT may have megabytes. */
 const QUERY_CHARACTERS_MAX = 4096;
+const NO_DEADLINE: Deadline = { millis: 0, key: "" };
 
 interface Entry {
   /** Name of the account. */
@@ -22,9 +24,9 @@ interface Entry {
 export interface BegunStatement {
   /** The beginning of its text, without secrets. */
   readonly query: string;
-  /** Fires with `parent`, or when the statement is killed. */
+  /** Fires with `parent`, at the deadline, or when the statement is killed. */
   readonly signal: AbortSignal;
-  /** Takes it off the list. */
+  /** Takes it off the list; its signal no longer fires. */
   end(): void;
 }
 
@@ -43,13 +45,21 @@ export class RunningStatements {
     text: string,
     { database, client = "", user }: { readonly database: string; readonly client?: string; readonly user: { readonly name: string } },
     parent: AbortSignal,
+    deadline: Deadline = NO_DEADLINE,
   ): BegunStatement {
     const id = String(this.next++);
-    const controller = new AbortController();
+    const { controller, done } = cancelledWith(parent, deadline);
     const query = shown(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
     this.entries.set(id, { user: user.name, statement: { id, database, query, client, startMillis }, controller });
-    return { query, signal: AbortSignal.any([parent, controller.signal]), end: () => this.entries.delete(id) };
+    return {
+      query,
+      signal: controller.signal,
+      end: () => {
+        this.entries.delete(id);
+        done();
+      },
+    };
   }
 
   /** How many run. */

@@ -3,11 +3,14 @@
  *
  * The line holds what it takes to ask why: the text (its beginning, without secrets), who sent it, how long it worked and how long it
  * waited for its reader, the rows it gave, the most memory it held and the bytes it put on disk. `EXPLAIN ANALYZE` says the rest.
+ * Questions of Prometheus' API are statements of the kinds "promql", "promql_series" and "promql_labels"; the line of a query has its
+ * moments.
  */
 import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { Logger } from "../base/log.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
 import { type StatusCode, statusNameOf } from "../base/status-code.ts";
+import type { ReadTimes } from "./read-permit.ts";
 import type { RunningStatements } from "./running-statements.ts";
 
 /** The catalog of all statements, as the contract's metrics name it. */
@@ -33,6 +36,8 @@ export interface EndedStatement {
   /** Most memory that it held, as far as operators count it, and bytes that it put on disk. */
   readonly memoryBytes: number;
   readonly spilledBytes: number;
+  /** Of a PromQL query that is no SQL. */
+  readonly times?: ReadTimes;
 }
 
 /** Which statements are logged. */
@@ -104,12 +109,12 @@ export class StatementWatch {
     if (workedMillis >= this.slow.thresholdMillis) this.tellSlow(statement);
   }
 
-  private tellSlow({ code, millis, workedMillis, ...rest }: EndedStatement): void {
+  private tellSlow({ code, millis, workedMillis, times: asked, ...rest }: EndedStatement): void {
     this.slowOnes.inc();
     this.share += this.slow.sampleRatio;
     if (this.share < 1) return;
     this.share -= 1;
     const times = { millis: Math.round(workedMillis), waitedForReaderMillis: Math.round(millis - workedMillis) };
-    this.logger.warn({ ...times, code: statusNameOf(code), ...rest }, "a statement was slow");
+    this.logger.warn({ ...times, code: statusNameOf(code), ...rest, ...asked }, "a statement was slow");
   }
 }

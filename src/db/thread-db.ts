@@ -53,4 +53,9 @@ export class ThreadDb implements IngestDb {
     }
     return this.infos;
   }
+
+  hasDatabase(name: string): boolean {
+    this.thread.refresh();
+    return this.thread.databases.has(name);
+  }
 }

@@ -5,7 +5,6 @@
 import type { Clock } from "../base/clock.ts";
 import { DbError, toDbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import type { Batch } from "../column/batch.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 
 /** See the file header. */
@@ -28,10 +27,21 @@ export class TimedStatement {
 
   /** The statement's result; from here on it works only while its batches are asked for. */
   result(result: StatementResult): StatementResult {
-    this.pause();
-    if (result.kind === "rows") return { ...result, batches: this.timed(result.batches) };
-    this.rows = result.rowCount;
+    if (result.kind === "rows") return { ...result, batches: this.over(result.batches, ({ rowCount }) => rowCount) };
+    this.gave(result.rowCount);
     return result;
+  }
+
+  /** It has given all at once, and works no more. */
+  gave(rows: number): void {
+    this.pause();
+    this.rows = rows;
+  }
+
+  /** What it gives, piece by piece; from here on it works only while one is asked for. Failures are noted. */
+  over<T>(pieces: AsyncIterable<T>, rowsOf: (piece: T) => number): AsyncGenerator<T> {
+    this.pause();
+    return this.timed(pieces, rowsOf);
   }
 
   /** Notes what ended it. */
@@ -52,13 +62,13 @@ export class TimedStatement {
     this.since = undefined;
   }
 
-  private async *timed(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+  private async *timed<T>(pieces: AsyncIterable<T>, rowsOf: (piece: T) => number): AsyncGenerator<T> {
     this.since = this.clock.monotonicMillis();
     try {
-      for await (const batch of batches) {
+      for await (const piece of pieces) {
         this.pause();
-        this.rows += batch.rowCount;
-        yield batch;
+        this.rows += rowsOf(piece);
+        yield piece;
         this.since = this.clock.monotonicMillis();
       }
     } catch (thrown) {

@@ -16,6 +16,7 @@ import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
+import { databaseNotFound } from "../table/not-found.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../table/view.ts";
@@ -332,7 +333,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   private checkWritable(database: string): void {
     const isThere = this.parts.schemas.database(database) !== undefined;
-    if (!isThere) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (!isThere) throw databaseNotFound(database);
     if (database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }

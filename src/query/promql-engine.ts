@@ -4,6 +4,7 @@
  */
 import type { Batch, ColumnHeader } from "../column/batch.ts";
 import type { Catalog } from "../table/catalog.ts";
+import type { ScanMetrics } from "../table/scan.ts";
 import type { Environment } from "./function/signature/environment.ts";
 import type { Span } from "./sql/syntax/ast.ts";
 
@@ -37,6 +38,8 @@ export interface PromqlRun {
   /** Counts bytes that it holds. @throws DbError RuntimeResourcesExhausted */
   readonly reserve: (bytes: number) => void;
   readonly release: (bytes: number) => void;
+  /** What scans of tables count into. */
+  readonly scan?: ScanMetrics | undefined;
 }
 
 /** A query that was planned: its columns are known, nothing was read. */

@@ -1,5 +1,6 @@
 /** What a text may look like, from its characters to the rows: several statements, comments, quotes, names, numbers, the session. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { checkFails } from "../../test/support/query-check.ts";
 import { QueryFixture } from "../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -13,10 +14,7 @@ async function check(text: string, want: readonly (readonly unknown[])[]): Promi
   expect([text, rows as unknown]).toEqual([text, want]);
 }
 
-async function fails(text: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(text).then(() => undefined, String);
-  expect([text, thrown]).toEqual([text, expect.stringContaining(message)]);
-}
+const fails = (text: string, message: string): Promise<void> => checkFails(fixture, text, message);
 
 describe("a text of several statements", () => {
   test("runs them in order; a semicolon in quotes or comments ends none", async () => {

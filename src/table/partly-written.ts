@@ -16,3 +16,14 @@ export class PartlyWritten extends DbError {
     this.refusedRows = refusedRows;
   }
 }
+
+/** What of a write was refused while the rest of it is durable; undefined: nothing. @throws DbError when nothing was written */
+export async function refusedPart(writing: Promise<unknown>): Promise<PartlyWritten | undefined> {
+  try {
+    await writing;
+    return undefined;
+  } catch (error) {
+    if (error instanceof PartlyWritten) return error;
+    throw error;
+  }
+}

@@ -3,6 +3,9 @@
  * stored table, so none is made under it, by a statement or a write.
  */
 
+/** The catalog that every name may begin with. */
+export const CATALOG_NAME = "greptime";
+
 /** Name of the database of tables about tables. */
 export const INFORMATION_SCHEMA = "information_schema";
 

@@ -10,9 +10,10 @@
  *
  * Bounded: `full` turns true at the byte limit; the owner then calls `clear`, which starts a new generation.
  */
+import { resized } from "../base/bytes/longer-array.ts";
 import { assert } from "../base/assert.ts";
 import { HashSlots, slotOf } from "../base/bytes/hash-slots.ts";
-import { longerWords } from "../base/bytes/longer-array.ts";
+import { longer } from "../base/bytes/longer-array.ts";
 import { utf8Text } from "../column/text-table.ts";
 
 /** Table and tag names of keys; those of one kind share the object. Names are distinct. */
@@ -229,14 +230,12 @@ export class SeriesDictionary {
   private reserve(length: number): number {
     const need = this.used + length + 8;
     if (need > this.arena.length) {
-      const grown = new Uint8Array((Math.max(need, this.arena.length * ARENA_GROWTH) + 3) & ~3);
-      grown.set(this.arena.subarray(0, this.used));
-      this.arena = grown;
-      this.words = new Uint32Array(grown.buffer);
+      this.arena = resized(this.arena.subarray(0, this.used), (Math.max(need, this.arena.length * ARENA_GROWTH) + 3) & ~3);
+      this.words = new Uint32Array(this.arena.buffer);
     }
     if (this.size === this.starts.length) {
-      this.starts = longerWords(this.starts);
-      this.lengths = longerWords(this.lengths);
+      this.starts = longer(this.starts);
+      this.lengths = longer(this.lengths);
     }
     return this.used;
   }

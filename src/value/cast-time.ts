@@ -6,7 +6,7 @@ import { CastFailure, noValueOfText, notHeld, quoted } from "./cast-failure.ts";
 import { floorDivide } from "./civil.ts";
 import { clockNanosOfText, clockOfTimestamp, rescaledClock, unitsPerDay } from "./clock-time.ts";
 import { wholeOfFloat } from "./integer-range.ts";
-import { intervalText } from "./interval-text.ts";
+import { intervalText } from "./interval/interval-text.ts";
 import { floatText } from "./number-text.ts";
 import { dayOfText, parseTimestamp } from "./parse-time.ts";
 import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time-units.ts";

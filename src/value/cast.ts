@@ -13,7 +13,7 @@ import { castToDate, castToDuration, castToTime, castToTimestamp } from "./cast-
 import { fits, type IntegerType, wholeOfFloat } from "./integer-range.ts";
 import { canCastNested, castNested } from "./nested-cast.ts";
 import { booleanOfText, floatOfText, floatText, integerOfText } from "./number-text.ts";
-import { parseInterval } from "./parse-interval.ts";
+import { parseInterval } from "./interval/parse-interval.ts";
 import { NANOS_PER_UNIT } from "./time-units.ts";
 import { textOfBytes, toText } from "./value-text.ts";
 

@@ -42,6 +42,7 @@ export function clockText(value: number, unit: TimeUnit): string {
   return `${text}.${digits.endsWith("000000") ? digits.slice(0, 3) : digits.endsWith("000") ? digits.slice(0, 6) : digits}`;
 }
 
-function two(value: number): string {
+/** A number of two digits at least. */
+export function two(value: number): string {
   return String(value).padStart(2, "0");
 }

@@ -1,9 +1,8 @@
 /** Dates, timestamps, durations and intervals as text (contract query.md 2.3). */
 import { type TimeUnit, UNITS_PER_SECOND } from "../column/data-type.ts";
 import { civilFromDays, floorDivide, floorModulo } from "./civil.ts";
+import { two } from "./clock-time.ts";
 import { rescale } from "./time-units.ts";
-
-const two = (value: number): string => String(value).padStart(2, "0");
 
 /** `2024-01-31`. */
 export function formatDate(days: number): string {

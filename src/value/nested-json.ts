@@ -5,7 +5,7 @@
 import { compareCodePoints } from "../column/code-points.ts";
 import { type DataType, isNested, type NestedType } from "../column/data-type.ts";
 import { decimalText } from "../column/decimal.ts";
-import { intervalText } from "./interval-text.ts";
+import { intervalText } from "./interval/interval-text.ts";
 import { decodeNested, decodeNestedInPieces, type NestedPart } from "../column/nested.ts";
 import { floatText } from "./number-text.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { civilFromDays, daysFromCivil } from "./civil.ts";
 import { durationParts, formatTimestamp } from "./format-time.ts";
-import { intervalText } from "./interval-text.ts";
-import { parseInterval } from "./parse-interval.ts";
+import { intervalText } from "./interval/interval-text.ts";
+import { parseInterval } from "./interval/parse-interval.ts";
 import { dayOfText, parseDate, parseTimestamp } from "./parse-time.ts";
 
 const SECOND = 1_000_000_000n;

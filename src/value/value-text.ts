@@ -10,7 +10,7 @@ import { clockText } from "./clock-time.ts";
 import { embeddingText } from "./embedding.ts";
 import { shortestFloat32 } from "./float32.ts";
 import { durationParts, formatDate, formatTimestamp } from "./format-time.ts";
-import { intervalText } from "./interval-text.ts";
+import { intervalText } from "./interval/interval-text.ts";
 import { nestedText } from "./nested-text.ts";
 import { floatText } from "./number-text.ts";
 

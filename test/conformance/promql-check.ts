@@ -1,7 +1,9 @@
 /** Answers beside what a script expects of them. */
 import { errorText } from "../../src/base/error.ts";
 import type { SeriesSource } from "../../src/query/promql/evaluation/series-source.ts";
-import { answerOf, LOOKBACK_MILLIS, type PlainAnswer, type PlainSeries } from "../support/promql-query.ts";
+import { answerOf, LOOKBACK_MILLIS, type PlainAnswer, type PlainSeries, type Sample } from "../support/promql-query.ts";
+import { histogramText } from "../../src/query/promql/evaluation/histogram/text.ts";
+import { histogramFinding } from "./promql-histogram.ts";
 import type { Evaluation, Point } from "./promql-script.ts";
 
 /** Relative difference of values that agree. */
@@ -46,7 +48,8 @@ function valueFinding(wanted: Evaluation, answer: PlainAnswer): string | undefin
   if (wanted.string !== undefined) return answer.text === wanted.string ? undefined : `the text is ${answer.text}`;
   if (wanted.scalar !== undefined && wanted.isInstant) {
     const value = answer.series[0]?.points.get(wanted.startMillis);
-    return answer.kind === "scalar" && value !== undefined && isClose(wanted.scalar, value) ? undefined : `the number is ${value}`;
+    const isThere = answer.kind === "scalar" && typeof value === "number" && isClose(wanted.scalar, value);
+    return isThere ? undefined : `the number is ${value === undefined ? "none" : shown(value)}`;
   }
   if (answer.kind === "scalar" && wanted.isInstant) return wanted.series.length === 0 ? undefined : "a scalar came";
   const got = new Map<string, PlainSeries>(answer.series.map((series) => [keyOf(series.labels), series]));
@@ -54,7 +57,7 @@ function valueFinding(wanted: Evaluation, answer: PlainAnswer): string | undefin
   const { startMillis, stepMillis } = wanted.matrix ?? wanted;
   const keys = wanted.series.map(({ labels }) => keyOf(labels));
   for (const key of got.keys())
-    if (!keys.includes(key)) return `unexpected ${key}: ${[...(got.get(key)?.points.values() ?? [])].join(" ")}`;
+    if (!keys.includes(key)) return `unexpected ${key}: ${[...(got.get(key)?.points.values() ?? [])].map(shown).join(" ")}`;
   for (const [index, { points }] of wanted.series.entries()) {
     const found = pointsFinding(points, got.get(keys[index]!)?.points ?? new Map(), startMillis, stepMillis);
     if (found !== undefined) return `${keys[index]} ${found}`;
@@ -64,17 +67,40 @@ function valueFinding(wanted: Evaluation, answer: PlainAnswer): string | undefin
   return undefined;
 }
 
-function pointsFinding(points: readonly Point[], got: ReadonlyMap<number, number>, start: number, step: number): string | undefined {
+function pointsFinding(points: readonly Point[], got: ReadonlyMap<number, Sample>, start: number, step: number): string | undefined {
   const expected = points.filter((point) => point !== undefined).length;
-  if (expected !== got.size) return `has ${[...got].map(([time, value]) => `${value}@${time}`).join(" ")}, not ${JSON.stringify(points)}`;
+  if (expected !== got.size)
+    return `has ${[...got].map(([time, value]) => `${shown(value)}@${time}`).join(" ")}, not ${points.map(shown).join(" ")}`;
   for (const [index, point] of points.entries()) {
     if (point === undefined) continue;
     const value = got.get(start + index * step);
-    if (typeof point !== "number" || value === undefined || !isClose(point, value))
-      return `is ${value} at ${index}, not ${JSON.stringify(point)}`;
+    const found = value === undefined ? "is not there" : sampleFinding(point, value);
+    if (found !== undefined) return `${found} at ${index}, not ${shown(point)}`;
   }
   return undefined;
 }
+
+function sampleFinding(wanted: Point | Sample, got: Sample): string | undefined {
+  if (typeof wanted === "number" && typeof got === "number") return isClose(wanted, got) ? undefined : `is ${got}`;
+  if (typeof wanted !== "object" || typeof got !== "object") return `is ${shown(got)}`;
+  const point = "histogram" in wanted ? wanted : { histogram: wanted, tellsHint: false };
+  return histogramFinding(point, got, isClose);
+}
+
+function shown(point: Point | Sample): string {
+  if (typeof point !== "object") return String(point);
+  return histogramText("histogram" in point ? point.histogram : point);
+}
+
+/** Steps of a range query, and how many of them lie before and after the moment of an instant one. */
+const RANGES: readonly (readonly [stepMillis: number, before: number, after: number])[] = [
+  [60_000, 0, 2],
+  [60_000, 1, 1],
+  [60_000, 2, 0],
+  [7001, 5, 3],
+  [1, 1, 1],
+  [3_600_000, 1, 1],
+];
 
 /** An instant query is the same at any place of a range query. */
 async function rangeFinding(wanted: Evaluation, answer: PlainAnswer, source: SeriesSource): Promise<string | undefined> {
@@ -82,27 +108,32 @@ async function rangeFinding(wanted: Evaluation, answer: PlainAnswer, source: Ser
   if (!isInstant || (answer.kind !== "vector" && answer.kind !== "scalar") || /\b(?:sort|range|step|start|end)\w*\s*\(/i.test(query))
     return undefined;
   const instant = new Map(answer.series.map(({ labels, points }) => [keyOf(labels), points.get(at)]));
-  for (const place of [0, 1, 2]) {
-    const stepMillis = 60_000;
-    const startMillis = at - place * stepMillis;
-    const times = { startMillis, endMillis: startMillis + 2 * stepMillis, stepMillis, lookbackMillis: LOOKBACK_MILLIS };
+  for (const [stepMillis, before, after] of RANGES) {
+    const place = `in a range of ${before} + 1 + ${after} steps of ${stepMillis} ms`;
+    const times = {
+      startMillis: at - before * stepMillis,
+      endMillis: at + after * stepMillis,
+      stepMillis,
+      lookbackMillis: LOOKBACK_MILLIS,
+    };
     let range: PlainAnswer;
     try {
       range = await answerOf(query, times, source);
     } catch (error) {
       // Another step of the range may fail where this one does not.
-      if (/same labelset|multiple matches|duplicate series/.test(errorText(error))) continue;
-      return `in a range, at place ${place}: ${errorText(error)}`;
+      if (/same labelset|multiple matches|duplicate series|Parameter value is NaN/.test(errorText(error))) continue;
+      return `${place}: ${errorText(error)}`;
     }
-    const there = new Map<string, number>();
+    const there = new Map<string, Sample>();
     for (const { labels, points } of range.series) {
       const value = points.get(at);
       if (value !== undefined) there.set(keyOf(labels), value);
     }
-    if (there.size !== instant.size) return `in a range, at place ${place}: ${there.size} series`;
+    if (there.size !== instant.size) return `${place}: ${there.size} series`;
     for (const [key, value] of instant) {
       const other = there.get(key);
-      if (other === undefined || value === undefined || !isClose(value, other)) return `in a range, at place ${place}: ${key} is ${other}`;
+      const found = other === undefined || value === undefined ? "nothing" : sampleFinding(value, other);
+      if (found !== undefined) return `${place}: ${key} is ${found}`;
     }
   }
   return undefined;

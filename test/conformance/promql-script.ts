@@ -1,12 +1,9 @@
 /**
  * Scripts that load series and tell what queries answer: `load`, `clear`, `eval instant`, `eval range`. A blank line ends a command.
  */
+import { type HistogramPoint, parsedHistograms } from "./promql-histogram.ts";
 import { NUMBER_TEXT, parsedNumber, scriptDuration } from "./promql-number.ts";
 
-/** A native histogram; its text. */
-export interface HistogramPoint {
-  readonly histogram: string;
-}
 /** A point of a series; undefined: none. */
 export type Point = number | "stale" | HistogramPoint | undefined;
 
@@ -14,6 +11,8 @@ export type Point = number | "stale" | HistogramPoint | undefined;
 export interface ScriptSeries {
   readonly labels: ReadonlyMap<string, string>;
   readonly points: readonly Point[];
+  /** When each sample began, in milliseconds before or after it; undefined: nobody says. */
+  readonly starts?: readonly (number | undefined)[];
 }
 
 /** What is expected beside values. */
@@ -28,7 +27,6 @@ export interface Load {
   readonly line: number;
   readonly stepMillis: number;
   readonly withBuckets: boolean;
-  readonly hasStarts: boolean;
   readonly series: readonly ScriptSeries[];
 }
 
@@ -78,16 +76,17 @@ export function parsedScript(text: string): readonly Command[] {
 function loadOf(head: string, body: readonly string[], line: number): Load {
   const found = /^load(_with_nhcb)?\s+(.+)$/.exec(head);
   if (found === null) throw new Error(`line ${line}: ${head}`);
-  const isStart = (text: string): boolean => text.includes("@st ");
-  const series = body.filter((text) => !isStart(text)).map(seriesOf);
-  return {
-    kind: "load",
-    line,
-    stepMillis: scriptDuration(found[2]!),
-    withBuckets: found[1] !== undefined,
-    hasStarts: body.some(isStart),
-    series,
-  };
+  let starts: readonly (number | undefined)[] | undefined;
+  const series: ScriptSeries[] = [];
+  for (const text of body) {
+    const [head, tail] = text.split(/@st\s+/);
+    if (head !== undefined && tail !== undefined) starts = startsOf(tail);
+    else {
+      series.push({ ...seriesOf(text), ...(starts === undefined ? {} : { starts }) });
+      starts = undefined;
+    }
+  }
+  return { kind: "load", line, stepMillis: scriptDuration(found[2]!), withBuckets: found[1] !== undefined, series };
 }
 
 function evaluationOf(head: string, body: readonly string[], line: number): Evaluation {
@@ -184,12 +183,30 @@ function pointsOf(text: string): readonly Point[] {
   const points: Point[] = [];
   for (const [token] of text.matchAll(/\{\{.*?\}\}(?:[+-]\{\{.*?\}\})?(?:x\d+)?|\S+/g)) {
     const times = Number(/x(\d+)$/.exec(token)?.[1] ?? "0");
-    if (token.startsWith("{{")) points.push(...Array.from({ length: times + 1 }, () => ({ histogram: token })));
+    if (token.startsWith("{{")) points.push(...parsedHistograms(token));
     else if (/^_(?:x\d+)?$/.test(token)) points.push(...Array.from<undefined>({ length: token === "_" ? 1 : times }));
     else if (/^stale(?:x\d+)?$/.test(token)) points.push(...Array.from({ length: times + 1 }, (): Point => "stale"));
     else points.push(...numbersOf(token));
   }
   return points;
+}
+
+const START = /^([+-]?[\da-z]+?)(?:([+-])([\da-z]+?))?(?:x(\d+))?$/;
+
+/** `_`, `-30s`, `-30s-1mx2`. */
+function startsOf(text: string): readonly (number | undefined)[] {
+  const starts: (number | undefined)[] = [];
+  for (const [token] of text.matchAll(/\S+/g)) {
+    if (token === "_") {
+      starts.push(undefined);
+      continue;
+    }
+    const [, first = "", sign, change = "0", times = "0"] = START.exec(token) ?? [];
+    if (first === "") throw new Error(`no start: ${token}`);
+    const step = (sign === "-" ? -1 : 1) * scriptDuration(change);
+    for (let at = 0; at <= Number(times); at++) starts.push(scriptDuration(first.replace(/^\+/, "")) + at * step);
+  }
+  return starts;
 }
 
 function numbersOf(token: string): readonly number[] {

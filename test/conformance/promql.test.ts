@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { errorOf } from "../support/failure-of.ts";
 import { MemorySeries } from "../support/memory-series.ts";
 import { answerOf, LOOKBACK_MILLIS, TestRun } from "../support/promql-query.ts";
-import { runScript } from "./promql-run.ts";
+import { runScript, runScripts } from "./promql-run.ts";
+import { LAYOUTS, TableStore } from "./promql-store.ts";
 
 /** Every evaluation of the script is as it says, in range mode too. */
 async function check(script: string): Promise<void> {
@@ -51,6 +53,17 @@ eval instant at 5m increase(volts{rack="r1"}[5m])
   {rack="r1",row="a"} 15
 `));
 
+test("a line through an infinite value is none", () =>
+  check(`load 1m
+  far 1 2 3 4 5 6 7 8 Inf 9
+
+eval range from 0 to 9m step 1m deriv(far[5m])
+  {} _ 0.016666666666666666x6 NaN NaN
+
+eval instant at 9m predict_linear(far[10m], 60)
+  {} NaN
+`));
+
 test("groups fold what they are given at each step", () =>
   check(`${RACKS}
 eval range from 0 to 2m step 1m sum by (row) (volts)
@@ -86,8 +99,24 @@ eval instant at 2m volts > 8
 eval instant at 2m volts and on (rack) amps == 4
   volts{rack="r3",row="b"} 7
 
+eval instant at 0 count_values("v", amps * 5e21 or volts{rack="r1"} / 1e8)
+  {v="10000000000000000000000"} 1
+  {v="20000000000000000000000"} 1
+  {v="0.00000003"} 1
+
 eval instant at 0 amps + on () volts
   expect fail
+
+# Where one side has nothing, nothing matches, however often.
+eval instant at 0 watts + on () volts
+
+eval instant at 0 volts > on () group_right watts
+
+eval instant at 0 watts + on () fill (0) volts
+  expect fail
+
+eval range from 0 to 3m step 1m volts{rack="r2"} + on () volts{rack!="r2"}
+  {} 4 7 _ _
 
 eval range from 0 to 2m step 1m volts{row="b"} or volts{rack="r2"}
   volts{rack="r2",row="a"} 1 1 _
@@ -111,6 +140,31 @@ eval instant at 0 sort_desc(amps)
   amps{rack="r3"} 4
   amps{rack="r1"} 2
 `));
+
+test("answers are the same wherever samples lie", async () => {
+  const script = `${RACKS}
+load 20s
+  volts{rack="r4"} 1+1x20
+  turns_total{rack="r1"} 0+3x9 stale 1+2x9
+  waits {{schema:0 count:3 sum:6 buckets:[1 2]}}+{{schema:0 count:3 sum:6 buckets:[2 1]}}x8 stale
+
+eval instant at 5m sum by (row) (volts)
+  {row="a"} 18
+  {row="b"} NaN
+  {} 16
+
+eval range from 0 to 4m step 1m histogram_count(waits)
+  {} 3 12 21 _ _
+
+eval instant at 2m histogram_avg(increase(waits[1m]))
+  {} 2
+
+eval range from 0 to 6m step 2m increase(turns_total[3m])
+  {rack="r1"} _ 18 20.25 15
+`;
+  for (const layout of LAYOUTS)
+    expect([layout, await runScript(script, await TableStore.open(layout))]).toMatchObject([layout, { findings: [] }]);
+});
 
 test("a wrong expectation is found", async () => {
   const { findings } = await runScript(`${RACKS}\neval instant at 0 amps\n  amps{rack="r1"} 2\n  amps{rack="r3"} 5\n`);
@@ -179,3 +233,10 @@ test("memory is counted before a result is kept", async () => {
   const answer = answerOf("sort(served_total)", { ...TIMES, endMillis: 0 }, manySeries(900), new TestRun(10_000));
   expect((await errorOf(answer)).message).toBe("out of memory");
 });
+
+for (const { file, passed, findings } of await runScripts(join(import.meta.dir, "cases/promql"))) {
+  test(`${file} is as it says`, () => {
+    expect(findings).toEqual([]);
+    expect(passed).toBeGreaterThan(0);
+  });
+}

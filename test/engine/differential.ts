@@ -11,7 +11,7 @@ import type { Table } from "../../src/table/catalog.ts";
 import type { RowKeys } from "../../src/table/delete.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
-import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../src/table/rows/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { inParts } from "../support/in-parts.ts";
 import { OldNumbers } from "./old-numbers.ts";

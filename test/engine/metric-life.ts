@@ -10,7 +10,7 @@ import type { Scalar } from "../../src/column/vector.ts";
 import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
-import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../src/table/rows/row-batch-builder.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import type { WriteBatch, WriteOptions } from "../../src/table/write-batch.ts";

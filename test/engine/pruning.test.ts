@@ -1,10 +1,10 @@
 /** That pages and files which hold nothing of interest are not read, by the statistics of scans; and answers over damaged indexes. */
 import { describe, expect, test } from "bun:test";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../src/column/data-type.ts";
-import { openParquet, type ParquetFile } from "../../src/format/parquet/file.ts";
+import { openParquet, type ParquetFile } from "../../src/format/parquet/reading/file.ts";
 import type { ByteRange } from "../../src/format/parquet/types.ts";
 import { COLUMN_INDEX_BLOB, decodeDirectory } from "../../src/storage/index/directory-codec.ts";
-import { RowBatchBuilder } from "../../src/table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../src/table/rows/row-batch-builder.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
 import type { MachineOptions } from "./machine.ts";
 import { recordingLogger } from "../support/recording-logger.ts";

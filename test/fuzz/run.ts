@@ -1,13 +1,19 @@
 /** `bun run test:fuzz`: the long form, from the command line. See `--help`. */
 import { parseArgs } from "node:util";
 import { runFuzz } from "./fuzz.ts";
+import { fuzzInProcess } from "./promql/in-process.ts";
+import { fuzzOverHttp } from "./promql/over-http.ts";
+import { SEEDS } from "./promql/seeds.ts";
 
 const HELP = `Sends random requests of all protocols and statements to few names of tables, and checks that the server lives,
 answers no 5xx, and keeps every row that it acknowledged.
 
+promql asks mutated PromQL queries, in process and of a server: no crash, no hang, no undocumented status, no memory that stays.
+
 Examples:
   bun run test:fuzz                                          10,000 requests
   bun run test:fuzz --requests 100000 --seed 7 --threads 1,2   longer, with the choices of seed 7
+  bun run test:fuzz promql --queries 10000                    mutated PromQL
 
 Options:
   --requests N       requests and statements (10000)
@@ -15,19 +21,22 @@ Options:
   --threads LIST     numbers of ingest threads; each start takes the next one (1,2)
   --restart-every N  requests between two starts of the server (5000)
   --compare-every N  requests between two comparisons (200)
+  --queries N        of promql: queries in process, and as many over HTTP (10000)
   -h, --help         this text
 `;
 
 /** Runs the command line and returns the exit status: 0 all is well, 1 something was found. */
 async function main(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
       requests: { type: "string", default: "10000" },
       seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]) },
       threads: { type: "string", default: "1,2" },
       "restart-every": { type: "string", default: "5000" },
       "compare-every": { type: "string", default: "200" },
+      queries: { type: "string", default: "10000" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -35,7 +44,13 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
+  const [what, ...others] = positionals;
+  if ((what !== undefined && what !== "promql") || others.length > 0) {
+    process.stderr.write(HELP);
+    return 2;
+  }
   process.stdout.write(`seed ${values.seed}\n`);
+  if (what === "promql") return promql(Number(values.queries), Number(values.seed));
   const report = await runFuzz({
     requests: Number(values.requests),
     seed: Number(values.seed),
@@ -48,6 +63,21 @@ async function main(args: readonly string[]): Promise<number> {
   process.stdout.write(`${report.requests} requests, ${report.starts} starts, ${report.rows} rows acknowledged\n`);
   for (const failure of report.failures) process.stdout.write(`FAILED ${failure}\n`);
   return report.failures.length === 0 ? 0 : 1;
+}
+
+/** A query that takes longer hangs. */
+const HANG_MILLIS = 2000;
+
+async function promql(queries: number, seed: number): Promise<number> {
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  say(`queries that are mutated:\n${SEEDS.map((text) => `  ${JSON.stringify(text)}`).join("\n")}`);
+  const options = { queries, seed, hangMillis: HANG_MILLIS, say };
+  const reports = [await fuzzInProcess(options), await fuzzOverHttp(options)];
+  for (const report of reports) {
+    for (const line of report.lines()) say(line);
+    for (const failure of report.failures) say(`FAILED ${failure}`);
+  }
+  return reports.every(({ failures }) => failures.length === 0) ? 0 : 1;
 }
 
 process.exitCode = await main(process.argv.slice(2));

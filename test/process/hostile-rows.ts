@@ -36,6 +36,10 @@ function operationsOn(rows: string, count: number): readonly (readonly [name: st
     ["sum, PARTITION BY", window("count(number) OVER (PARTITION BY x)")],
     ["max of rows before", window("max(x) OVER (ORDER BY x ROWS BETWEEN 10 PRECEDING AND CURRENT ROW)")],
     ["lag", window("lag(x) OVER (ORDER BY x, number)")],
+    ["window of rows behind", window("min(number) OVER (ORDER BY x ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)")],
+    ["window of values near", window("sum(number) OVER (ORDER BY number RANGE BETWEEN 1000 PRECEDING AND 300000 FOLLOWING)")],
+    ["window of all rows so far", window("stddev(number) OVER (ORDER BY x)")],
+    ["window past NULLs", window("lead(x, 3) IGNORE NULLS OVER (ORDER BY number)")],
   ];
 }
 

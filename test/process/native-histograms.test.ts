@@ -67,6 +67,26 @@ test("and numbers cannot share a table", async () => {
   expect(await post(Uint8Array.from([...SYMBOLS, ...bytesField(5, both)]))).toEqual([400, "0", "0"]);
 });
 
+async function promql(query: string, seconds: number): Promise<unknown> {
+  const response = await fetch(`${server.url}/v1/prometheus/api/v1/query?query=${encodeURIComponent(query)}&time=${seconds}`);
+  return response.json();
+}
+
+test("PromQL computes with them", async () => {
+  const labels = { job: "a" };
+  expect(await promql("latency", 2)).toMatchObject({
+    data: {
+      resultType: "vector",
+      result: [{ metric: { __name__: "latency", ...labels }, histogram: [2, { count: "6", sum: "12.5", buckets: expect.any(Array) }] }],
+    },
+  });
+  expect(await promql("histogram_count(sum(latency))", 2)).toMatchObject({ data: { result: [{ value: [2, "6"] }] } });
+  const quantile = await promql("histogram_quantile(0.5, sum_over_time(latency[1m]))", 2);
+  expect(quantile).toMatchObject({ data: { result: [{ metric: labels, value: [2, String(2 ** (1 / 3))] }] } });
+  const rate = await promql("rate(latency[1m])", 2);
+  expect(rate).toMatchObject({ data: { result: [{ metric: labels, histogram: [2, { count: "0", sum: "0" }] }] } });
+});
+
 test("remote read says that it has numbers alone", async () => {
   const matcher = bytesField(3, [0x08, 0, ...textField(2, "__name__"), ...textField(3, "latency")]);
   const query = bytesField(1, [0x08, 0, 0x10, ...varint(10_000), ...matcher]);

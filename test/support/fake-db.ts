@@ -16,6 +16,7 @@ import type { Session } from "../../src/db/session.ts";
 import type { ParameterValue, PreparedQuery } from "../../src/query/prepared-query.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { StatementResult } from "../../src/query/statement-result.ts";
+import type { RowIntake } from "../../src/table/rows/row-intake.ts";
 import type { DatabaseInfo, Table } from "../../src/table/catalog.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
 import { MemoryCatalog } from "./memory-catalog.ts";
@@ -49,7 +50,15 @@ export class FakeDb implements Db {
   readonly names: string[] = ["information_schema", "public", "my-db"];
   readonly writes: RecordedWrite[] = [];
   readonly sessions: Session[] = [];
-  readonly promql: PromqlDb = new LocalPromql(new MemoryCatalog(), new Scheduler(), (session) => this.beginRead(session));
+  readonly promql: PromqlDb = new LocalPromql(new MemoryCatalog(), new Scheduler(), (_, session) => ({
+    ...this.beginRead(session),
+    over: (pieces) =>
+      (async function* () {
+        yield* pieces;
+      })(),
+    gave: () => undefined,
+    failed: () => undefined,
+  }));
   healthNow: Health = { ok: true, reason: undefined, parts: [] };
   readonly schemas: SchemaLookup = { columnOf: () => undefined };
   /** What `sql` yields. */
@@ -81,6 +90,10 @@ export class FakeDb implements Db {
     return this.onAdmit();
   }
 
+  intake(): RowIntake {
+    throw new DbError(StatusCode.Unsupported, "this stand-in takes no rows");
+  }
+
   async delete(batch: WriteBatch, _: Session): Promise<WriteResult> {
     return { rowCount: batch.tables.reduce((sum, write) => sum + write.rowCount, 0) };
   }
@@ -106,6 +119,10 @@ export class FakeDb implements Db {
 
   databases(): readonly DatabaseInfo[] {
     return this.names.map((name) => ({ name, options: {} }));
+  }
+
+  hasDatabase(name: string): boolean {
+    return this.names.includes(name);
   }
 
   table(): Table | undefined {

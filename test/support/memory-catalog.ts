@@ -142,6 +142,7 @@ export class MemoryTable implements Table {
     return {
       count: this.all.length,
       codesOf: (column) => Uint32Array.from(this.all, (series) => this.codeOf(column, series.tags.get(column))),
+      hasValue: (column, value) => this.dictionaryOf(column).includes(value),
       dictionaryOf: (column) => this.dictionaryOf(column),
       tagOf: (column, series) => this.all[series]?.tags.get(column),
     };

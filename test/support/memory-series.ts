@@ -3,19 +3,33 @@
  */
 import { compileLinearRegex } from "../../src/base/text/linear-regex.ts";
 import type { LabelMatcher } from "../../src/query/promql/syntax/ast.ts";
-import type { Labels, SampledSeries, SelectorRead, SeriesSource } from "../../src/query/promql/evaluation/series-source.ts";
+import { isReset } from "../../src/query/promql/evaluation/histogram/reset.ts";
+import { haveSameBounds } from "../../src/query/promql/evaluation/histogram/terms.ts";
+import type {
+  Labels,
+  NativeHistogram,
+  SampledSeries,
+  SelectorRead,
+  SeriesSource,
+} from "../../src/query/promql/evaluation/series-source.ts";
 
 /** A sample; `stale` is a stale marker. */
-type MemoryValue = number | "stale";
+type MemoryValue = number | "stale" | NativeHistogram;
+
+interface MemorySample {
+  readonly value: MemoryValue;
+  /** When it began, milliseconds; 0: nobody says. */
+  readonly start: number;
+}
 
 /** See the file header. */
 export class MemorySeries implements SeriesSource {
-  private readonly series = new Map<string, { readonly labels: Labels; readonly samples: Map<number, MemoryValue> }>();
+  private readonly series = new Map<string, { readonly labels: Labels; readonly samples: Map<number, MemorySample> }>();
   /** Reads so far. */
   reads = 0;
 
   /** Adds a sample; the last one of a moment stays. */
-  add(labels: ReadonlyMap<string, string>, millis: number, value: MemoryValue): void {
+  add(labels: ReadonlyMap<string, string>, millis: number, value: MemoryValue, start: number = 0): void {
     const sorted = [...labels].filter(([, text]) => text !== "").toSorted(([a], [b]) => (a < b ? -1 : 1));
     const key = JSON.stringify(sorted);
     let known = this.series.get(key);
@@ -23,7 +37,7 @@ export class MemorySeries implements SeriesSource {
       known = { labels: sorted, samples: new Map() };
       this.series.set(key, known);
     }
-    known.samples.set(millis, value);
+    known.samples.set(millis, { value, start });
   }
 
   clear(): void {
@@ -35,18 +49,48 @@ export class MemorySeries implements SeriesSource {
     const tests = matchers.map(testOf);
     for (const { labels, samples } of this.series.values()) {
       if (!tests.every((test) => test(labels))) continue;
-      const taken = [...samples].filter(([time]) => time >= firstMillis && time <= lastMillis).toSorted(([a], [b]) => a - b);
+      const all = hinted([...samples].toSorted(([a], [b]) => a - b));
+      const taken = all.filter(([time]) => time >= firstMillis && time <= lastMillis);
       if (taken.length > 0) yield sampled(labels, taken);
     }
   }
 }
 
-function sampled(labels: Labels, samples: readonly (readonly [number, MemoryValue])[]): SampledSeries {
+type Sample = readonly [time: number, sample: MemorySample];
+
+/** Hints as Prometheus' storage gives them: a histogram that goes on with the one before was not reset, of all others nothing is known. */
+function hinted(samples: readonly Sample[]): readonly Sample[] {
+  let before: NativeHistogram | undefined;
+  return samples.map(([time, sample]): Sample => {
+    const previous = before;
+    before = typeof sample.value === "object" ? sample.value : undefined;
+    return before === undefined ? [time, sample] : [time, { ...sample, value: hintedAfter(before, previous) }];
+  });
+}
+
+/** A histogram with the hint that Prometheus' store gives it behind another one: that nothing began anew, where it can tell. */
+export function hintedAfter(histogram: NativeHistogram, previous: NativeHistogram | undefined): NativeHistogram {
+  if (previous === undefined || histogram.resetHint !== "unknown" || previous.resetHint === "gauge") return histogram;
+  const { schema, zeroThreshold } = previous;
+  const isLike = histogram.schema === schema && histogram.zeroThreshold === zeroThreshold && haveSameBounds(histogram, previous);
+  return !isLike || isReset(histogram, previous) ? histogram : { ...histogram, resetHint: "not-reset" };
+}
+
+function sampled(labels: Labels, samples: readonly Sample[]): SampledSeries {
   const times = Float64Array.from(samples, ([time]) => time);
-  const values = Float64Array.from(samples, ([, value]) => (value === "stale" ? 0 : value));
+  const values = Float64Array.from(samples, ([, { value }]) => (typeof value === "number" ? value : 0));
   const bits = new Uint32Array(values.buffer);
-  for (const [at, [, value]] of samples.entries()) if (value === "stale") bits.set([2, 0x7ff00000], 2 * at);
-  return { labels, count: samples.length, times, values, histograms: undefined };
+  for (const [at, [, { value }]] of samples.entries()) if (value === "stale") bits.set([2, 0x7ff00000], 2 * at);
+  const histograms = samples.map(([, { value }]) => (typeof value === "object" ? value : undefined));
+  const starts = Float64Array.from(samples, ([, { start }]) => start);
+  return {
+    labels,
+    count: samples.length,
+    times,
+    values,
+    histograms: histograms.some((one) => one !== undefined) ? histograms : undefined,
+    starts: starts.some((start) => start !== 0) ? starts : undefined,
+  };
 }
 
 function testOf({ name, operator, value }: LabelMatcher): (labels: Labels) => boolean {

@@ -40,6 +40,21 @@ export function metricBatch(
   };
 }
 
+/** Series `s` of metric `m` of an exporter: eight labels of 205 names. */
+export function exporterSeries(m: number, s: number): Pick<Sample, "metric" | "labels"> {
+  const labels = {
+    env: "production",
+    instance: `10.0.${s >> 4}.${s & 15}:9100`,
+    job: `job-${m % 20}`,
+    region: `eu-central-${s % 3}`,
+    [`label_a${m % 40}`]: `value-${s % 10}`,
+    [`label_b${m % 60}`]: "true",
+    [`label_c${m % 100}`]: `path/${s % 5}/${m % 7}`,
+    version: "1.25.4",
+  };
+  return { metric: `metric_name_${m}_total`, labels };
+}
+
 /** The key of a sample's metric and labels, added if it is new. */
 export function keyOf({ metric, labels }: Pick<Sample, "metric" | "labels">, dictionary: SeriesDictionary): number {
   const raw = encoder.encode(JSON.stringify([metric, labels]));

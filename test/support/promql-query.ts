@@ -4,13 +4,16 @@
 import { Pace } from "../../src/base/scheduler/pace.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { evaluate } from "../../src/query/promql/evaluation/evaluate.ts";
-import type { EvaluationRun, Labels, QueryTimes, SeriesSource } from "../../src/query/promql/evaluation/series-source.ts";
+import type { EvaluationRun, Labels, NativeHistogram, QueryTimes, SeriesSource } from "../../src/query/promql/evaluation/series-source.ts";
 import { parsePromql } from "../../src/query/promql/syntax/parse.ts";
+
+/** A number or a histogram. */
+export type Sample = number | NativeHistogram;
 
 /** A series: its samples by milliseconds. */
 export interface PlainSeries {
   readonly labels: Labels;
-  readonly points: ReadonlyMap<number, number>;
+  readonly points: ReadonlyMap<number, Sample>;
 }
 
 /** What a query answers; of a scalar one series without labels. */
@@ -67,15 +70,19 @@ export async function answerOf(
       series.push({ labels: [], points: new Map(Array.from(result.values, (value, step) => [timeOf(step), value])) });
       break;
     case "vector":
-      for await (const { labels, values, present } of result.series) {
-        const points = new Map<number, number>();
-        for (const [step, value] of values.entries()) if (present === undefined || present[step] === 1) points.set(timeOf(step), value);
+      for await (const { labels, values, present, histograms } of result.series) {
+        const points = new Map<number, Sample>();
+        for (const [step, value] of values.entries())
+          if (present === undefined || present[step] === 1) points.set(timeOf(step), histograms?.[step] ?? value);
         series.push({ labels, points });
       }
       break;
     case "matrix":
-      for await (const { labels, times: at, values, count } of result.series)
-        series.push({ labels, points: new Map(Array.from({ length: count }, (_, index) => [at[index]!, values[index]!])) });
+      for await (const { labels, times: at, values, histograms, count } of result.series)
+        series.push({
+          labels,
+          points: new Map(Array.from({ length: count }, (_, index) => [at[index]!, histograms?.[index] ?? values[index]!])),
+        });
       break;
     case "string":
       break;

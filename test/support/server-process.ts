@@ -16,6 +16,9 @@ const TAIL_CHARACTERS = 2000;
 /** Settings of whoever runs the tests must not reach the server. */
 const SETTING_PREFIX = /^(?:VARVE|GREPTIMEDB_STANDALONE)__/;
 
+/** Servers of other tests run beside this one: each takes free ports where no test says otherwise. */
+const FREE_PORTS: Readonly<Record<string, string>> = { VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0" };
+
 /** How a process ended. */
 export interface Ending {
   /** Null when a signal ended it. */
@@ -50,7 +53,7 @@ export function launchVarve(
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
   const child = Bun.spawn([...wrapper, process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
     cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
-    env: { ...inherited, ...env },
+    env: { ...inherited, ...FREE_PORTS, ...env },
     stdin: new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",
@@ -114,6 +117,8 @@ export class TestServer {
   readonly folder: string;
   private process: VarveProcess | undefined;
   private address = "";
+  private mysql = "";
+  private postgres = "";
   private options: ServerOptions;
   private earlierLogs = "";
 
@@ -137,6 +142,16 @@ export class TestServer {
   /** `http://127.0.0.1:port`; another one after each restart. */
   get url(): string {
     return this.address;
+  }
+
+  /** Where the MySQL server listens, `host:port`; another one after each restart. */
+  get mysqlAddress(): string {
+    return this.mysql;
+  }
+
+  /** Where the PostgreSQL server listens, `host:port`; another one after each restart. */
+  get postgresAddress(): string {
+    return this.postgres;
   }
 
   get dataHome(): string {
@@ -190,8 +205,10 @@ export class TestServer {
 
   private async launch(): Promise<void> {
     this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper);
-    const { address } = await this.process.logged("ready");
+    const { address, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
+    this.mysql = typeof mysql === "string" ? mysql : "";
+    this.postgres = typeof postgres === "string" ? postgres : "";
     const ready = await fetch(`${this.address}/ready`);
     if (!ready.ok) throw new Error(`/ready of a ready server answered ${ready.status}: ${await ready.text()}`);
   }

@@ -10,7 +10,7 @@
  * | error  | `DbError StorageUnavailable`, once                                             |
  * | pause  | the thread stands still for `PAUSE_MILLIS`, so that others get ahead of it     |
  */
-import { DbError } from "../error.ts";
+import { DbError, invalidArguments } from "../error.ts";
 import { FAIL_POINTS, type FailPointName } from "./fail-point-names.ts";
 import { nearestName } from "../text/nearest.ts";
 import { StatusCode } from "../status-code.ts";
@@ -69,16 +69,13 @@ function parseEntry(text: string): ArmedFailPoint {
   if (!isFailPoint(name)) {
     const near = nearestName(name, Object.keys(FAIL_POINTS));
     const hint = near === undefined ? "" : `; is ${near} meant?`;
-    throw refusal(`cannot arm fail point ${JSON.stringify(name === "" ? text : name)}: there is none of that name${hint}`);
+    throw invalidArguments(`cannot arm fail point ${JSON.stringify(name === "" ? text : name)}: there is none of that name${hint}`);
   }
-  if (action === undefined) throw refusal(`cannot arm fail point ${name}: its action is one of ${ACTIONS.join(", ")}; got ${word}`);
+  if (action === undefined)
+    throw invalidArguments(`cannot arm fail point ${name}: its action is one of ${ACTIONS.join(", ")}; got ${word}`);
   const hit = Number(count);
-  if (hit < 1) throw refusal(`cannot arm fail point ${name}: hits count from 1; got ${count}`);
+  if (hit < 1) throw invalidArguments(`cannot arm fail point ${name}: hits count from 1; got ${count}`);
   return { name, action, hit };
-}
-
-function refusal(message: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, message);
 }
 
 function isFailPoint(name: string): name is FailPointName {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { throwIfCancelled, withDeadline } from "./cancel.ts";
+import { cancelledWith, soonerOf, throwIfCancelled, withDeadline } from "./cancel.ts";
 import { DbError } from "../error.ts";
 import { StatusCode } from "../status-code.ts";
 
@@ -34,4 +34,34 @@ test("a deadline that passes says so", async () => {
 test("no deadline leaves the signal as it is", () => {
   const { signal } = new AbortController();
   expect(withDeadline(signal, 0).signal).toBe(signal);
+});
+
+test("what is done no longer follows its parent", () => {
+  const client = new AbortController();
+  const { controller, done } = cancelledWith(client.signal, { millis: 60_000, key: "k" });
+  done();
+  client.abort();
+  expect(controller.signal.aborted).toBe(false);
+});
+
+test("a parent that has fired, and its reason, are followed at once", () => {
+  const parent = AbortSignal.abort(new DbError(StatusCode.DeadlineExceeded, "too late"));
+  expect(codeOf(cancelledWith(parent, { millis: 0, key: "k" }).controller.signal)).toBe(StatusCode.DeadlineExceeded);
+});
+
+test("a deadline beyond what timers take does not fire at once", async () => {
+  const { controller, done } = cancelledWith(new AbortController().signal, { millis: 2 ** 40, key: "k" });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(controller.signal.aborted).toBe(false);
+  done();
+});
+
+test("the sooner of two deadlines counts, and 0 is none", () => {
+  const check = (a: number, b: number, want: string): void => {
+    expect(soonerOf({ millis: a, key: "a" }, { millis: b, key: "b" }).key).toBe(want);
+  };
+  check(1, 2, "a");
+  check(2, 1, "b");
+  check(0, 2, "b");
+  check(2, 0, "a");
 });

@@ -54,7 +54,16 @@ export function atOnce<T>(steps: Iterator<unknown, T>): T {
   }
 }
 
-/** The result of work that is done in steps, with other tasks in between. @throws DbError Cancelled */
+/** The result of work that is done in steps, with other tasks in between. It ends early only where `turn` throws. */
+export async function paced<T>(steps: Iterator<unknown, T>, pace: Pick<Pace, "turn">): Promise<T> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+    await pace.turn();
+  }
+}
+
+/** The same for work that ends when nobody waits for it any more. @throws DbError Cancelled */
 export async function inTurns<T>(steps: Iterator<void, T>, context: PacedWork): Promise<T> {
   for (;;) {
     const next = steps.next();

@@ -11,14 +11,18 @@ import { LOGIN_CACHE_ENTRIES_MAX, LOGIN_CHECKS_RUNNING_MAX, LOGIN_CHECKS_WAITING
 import { StatusCode } from "../../base/status-code.ts";
 import { CheckQueue } from "./check-queue.ts";
 import type { Account } from "./credential-line.ts";
-import type { User } from "./user.ts";
-import { costOf, isSlow, matchesPassword } from "./verifier.ts";
+import type { ScramSecret, User } from "./user.ts";
+import { costOf, isSlow, matchesMd5, matchesMysqlNative, matchesMysqlSha2, matchesPassword, scramSha256 } from "./verifier.ts";
 
 /** Key of every digest below; new in each process, never stored. */
 const SECRET: Uint8Array = randomBytes(32);
 
 /** One for the process: the thread pool it protects is one too. */
 const QUEUE: CheckQueue = new CheckQueue(LOGIN_CHECKS_RUNNING_MAX, LOGIN_CHECKS_WAITING_MAX);
+
+/** What SCRAM takes for passwords that are stored plain: as PostgreSQL does. */
+const SCRAM_ITERATIONS = 4096;
+const SCRAM_SALT_BYTES = 16;
 
 interface Entry extends Account {
   readonly user: User;
@@ -73,6 +77,68 @@ export class AccountSet {
     return entry.user;
   }
 
+  /** Whether all accounts can be checked by SCRAM. */
+  get offersScram(): boolean {
+    return this.decoys.every(({ verifier }) => verifier.kind === "plain" || verifier.kind === "pg_scram_sha256");
+  }
+
+  /** As `UserProvider.scramSecret`. The salt of a plain password hangs on its name and the process, as that of an unknown name does. */
+  async scramSecret(name: string): Promise<ScramSecret> {
+    const decoy = this.decoyOf(name);
+    const entry = this.entries.get(name);
+    const { verifier } = entry ?? decoy;
+    const { user } = entry ?? { user: undefined };
+    const saltOf = (length: number): Uint8Array => saltFor(name, length);
+    if (verifier.kind === "pg_scram_sha256") {
+      if (entry !== undefined) return { ...verifier, user };
+      const { iterations, storedKey, serverKey } = verifier;
+      return { iterations, salt: saltOf(verifier.salt.length), storedKey, serverKey, user };
+    }
+    // Of another kind is nobody where SCRAM is offered; a file that changed in between gives what nothing answers.
+    const password =
+      entry === undefined || verifier.kind !== "plain" ? Buffer.from(saltOf(SCRAM_SALT_BYTES)).toString("hex") : verifier.password;
+    const made = await QUEUE.run(() => scramSha256(password, SCRAM_ITERATIONS, saltOf(SCRAM_SALT_BYTES)));
+    return { ...made, user: verifier.kind === "plain" ? user : undefined };
+  }
+
+  /** As `UserProvider.authenticateMd5`. */
+  authenticateMd5(name: string, salt: Uint8Array, answer: string): User {
+    const decoy = this.decoyOf(name);
+    const entry = this.entries.get(name);
+    const matches = matchesMd5((entry ?? decoy).verifier, name, salt, answer);
+    if (entry === undefined || !matches)
+      throw new DbError(StatusCode.UserPasswordMismatch, `Username and password does not match, username: ${name}`);
+    return entry.user;
+  }
+
+  /** Whether all accounts can be checked by mysql_native_password. */
+  get offersMysqlNative(): boolean {
+    return this.decoys.every(({ verifier }) => verifier.kind === "plain" || verifier.kind === "mysql_native_password");
+  }
+
+  /** Whether all accounts can be checked by caching_sha2_password. */
+  get offersMysqlSha2(): boolean {
+    return this.decoys.every(({ verifier }) => verifier.kind !== "mysql_native_password");
+  }
+
+  /** As `UserProvider.authenticateMysqlNative`. */
+  authenticateMysqlNative(name: string, scramble: Uint8Array, proof: Uint8Array): User {
+    const decoy = this.decoyOf(name);
+    const entry = this.entries.get(name);
+    const matches = matchesMysqlNative((entry ?? decoy).verifier, scramble, proof);
+    if (entry === undefined || !matches)
+      throw new DbError(StatusCode.UserPasswordMismatch, `Username and password does not match, username: ${name}`);
+    return entry.user;
+  }
+
+  /** As `UserProvider.mysqlSha2User`. */
+  mysqlSha2User(name: string, scramble: Uint8Array, proof: Uint8Array): User | undefined {
+    const decoy = this.decoyOf(name);
+    const entry = this.entries.get(name);
+    const matches = matchesMysqlSha2((entry ?? decoy).verifier, scramble, proof);
+    return matches ? entry?.user : undefined;
+  }
+
   /** The account that an unknown name is checked against: always the same one for a name, so that the name looks like any other. */
   private decoyOf(name: string): Entry {
     const digest = createHmac("sha256", SECRET).update(name).digest();
@@ -107,4 +173,11 @@ export class AccountSet {
       this.succeeded.delete(oldest);
     }
   }
+}
+
+/** A salt that hangs on a name and this process alone. */
+function saltFor(name: string, length: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (let made = 0, i = 0; made < length; made += 32, i++) parts.push(createHmac("sha256", SECRET).update(`salt ${i} ${name}`).digest());
+  return Buffer.concat(parts).subarray(0, length);
 }

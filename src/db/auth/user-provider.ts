@@ -3,7 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import { maskCredential, maskUserProvider } from "../../base/text/mask-user-provider.ts";
 import { AccountSet } from "./account-set.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
-import type { UserProvider } from "./user.ts";
+import type { AccountProvider } from "./user.ts";
 import { invalidProvider, readUserFile } from "./user-file.ts";
 import { WatchedUserFile } from "./watched-user-file.ts";
 
@@ -16,7 +16,7 @@ const WATCH = "watch_file_user_provider";
  *
  * @throws DbError InvalidArguments with the contract's text; passwords in it are masked
  */
-export function createUserProvider(spec: string, log: Logger): UserProvider {
+export function createUserProvider(spec: string, log: Logger): AccountProvider {
   const [name, value] = splitOnce(spec);
   if (value === undefined) throw invalidProvider(maskLoneWord(spec), "UserProviderOption must be in format `<option>:<value>`");
   if (name === WATCH) return WatchedUserFile.open(value, log);
@@ -33,10 +33,17 @@ export function createUserProvider(spec: string, log: Logger): UserProvider {
   }
 }
 
-function fixedProvider(accounts: readonly Account[], spec: string): UserProvider {
+function fixedProvider(accounts: readonly Account[], spec: string): AccountProvider {
   const set = new AccountSet(accounts);
   return {
     authenticate: (name, password) => set.authenticate(name, password),
+    offersScram: set.offersScram,
+    scramSecret: (name) => set.scramSecret(name),
+    authenticateMd5: async (name, salt, answer) => set.authenticateMd5(name, salt, answer),
+    offersMysqlNative: set.offersMysqlNative,
+    offersMysqlSha2: set.offersMysqlSha2,
+    authenticateMysqlNative: async (name, scramble, proof) => set.authenticateMysqlNative(name, scramble, proof),
+    mysqlSha2User: async (name, scramble, proof) => set.mysqlSha2User(name, scramble, proof),
     describe: () => maskUserProvider(spec),
     close: () => undefined,
   };

@@ -115,6 +115,50 @@ export async function matchesPassword(verifier: Verifier, password: string, secr
   }
 }
 
+/**
+ * Whether an answer is PostgreSQL's MD5 of a password, a name and a salt: `md5`, and the hex digits of md5(hex md5(password, name), salt).
+ * Only passwords that are stored plain can be checked; others take the same work.
+ */
+export function matchesMd5(verifier: Verifier, name: string, salt: Uint8Array, answer: string): boolean {
+  const password = verifier.kind === "plain" ? verifier.password : "";
+  const inner = createHash("md5").update(password).update(name).digest("hex");
+  const want = Buffer.from(`md5${createHash("md5").update(inner).update(salt).digest("hex")}`);
+  const given = Buffer.from(answer);
+  const isSame = given.length === want.length && timingSafeEqual(given, want);
+  return isSame && verifier.kind === "plain" && password !== "";
+}
+
+/**
+ * Whether a proof is SHA1(password) xor SHA1(scramble, SHA1(SHA1(password))), for passwords stored plain or as the inner hash; others take
+ * the same work.
+ */
+export function matchesMysqlNative(verifier: Verifier, scramble: Uint8Array, proof: Uint8Array): boolean {
+  const plain = mysqlNative(verifier.kind === "plain" ? verifier.password : "").doubleSha1;
+  const stored = verifier.kind === "mysql_native_password" ? verifier.doubleSha1 : plain;
+  const mask = createHash("sha1").update(scramble).update(stored).digest();
+  const once = Uint8Array.from(mask, (byte, i) => byte ^ (proof[i] ?? 0));
+  const isSame = timingSafeEqual(createHash("sha1").update(once).digest(), stored);
+  const isKnown = verifier.kind === "mysql_native_password" || (verifier.kind === "plain" && verifier.password !== "");
+  return isSame && isKnown && proof.length === SHA1_BYTES;
+}
+
+/**
+ * Whether a proof is SHA256(password) xor SHA256(SHA256(SHA256(password)), scramble), for passwords stored plain; others take the same
+ * work.
+ */
+export function matchesMysqlSha2(verifier: Verifier, scramble: Uint8Array, proof: Uint8Array): boolean {
+  const password = verifier.kind === "plain" ? verifier.password : "";
+  const once = createHash("sha256").update(password).digest();
+  const twice = createHash("sha256").update(once).digest();
+  const mask = createHash("sha256").update(createHash("sha256").update(twice).digest()).update(scramble).digest();
+  return matchesMasked(once, mask, proof) && password !== "";
+}
+
+function matchesMasked(want: Uint8Array, mask: Uint8Array, proof: Uint8Array): boolean {
+  const given = Uint8Array.from(mask, (byte, i) => byte ^ (proof[i] ?? 0));
+  return timingSafeEqual(given, want) && proof.length === want.length;
+}
+
 /** Derives a PBKDF2 verifier. */
 export async function pbkdf2Sha256(
   password: string,

@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 import type { Logger } from "../../base/log.ts";
 import { AccountSet } from "./account-set.ts";
 import { logSkippedLines, parseUserFile, readUserFile, rereadUserFile } from "./user-file.ts";
-import type { User, UserProvider } from "./user.ts";
+import type { ScramSecret, User, AccountProvider } from "./user.ts";
 
 /** Pause between the last event and the reading: writers often touch a file several times. */
 const SETTLE_MS = 20;
@@ -17,7 +17,7 @@ const SETTLE_MS = 20;
 const POLL_MS_DEFAULT = 2000;
 
 /** A provider over a watched file. Invariant: `accounts` holds what `bytes` says. Close it to stop the watch. */
-export class WatchedUserFile implements UserProvider {
+export class WatchedUserFile implements AccountProvider {
   private readonly path: string;
   private readonly folder: string;
   private readonly logger: Logger;
@@ -53,6 +53,34 @@ export class WatchedUserFile implements UserProvider {
 
   authenticate(name: string, password: string): Promise<User> {
     return this.accounts.authenticate(name, password);
+  }
+
+  get offersScram(): boolean {
+    return this.accounts.offersScram;
+  }
+
+  scramSecret(name: string): Promise<ScramSecret> {
+    return this.accounts.scramSecret(name);
+  }
+
+  async authenticateMd5(name: string, salt: Uint8Array, answer: string): Promise<User> {
+    return this.accounts.authenticateMd5(name, salt, answer);
+  }
+
+  get offersMysqlNative(): boolean {
+    return this.accounts.offersMysqlNative;
+  }
+
+  get offersMysqlSha2(): boolean {
+    return this.accounts.offersMysqlSha2;
+  }
+
+  async authenticateMysqlNative(name: string, scramble: Uint8Array, proof: Uint8Array): Promise<User> {
+    return this.accounts.authenticateMysqlNative(name, scramble, proof);
+  }
+
+  async mysqlSha2User(name: string, scramble: Uint8Array, proof: Uint8Array): Promise<User | undefined> {
+    return this.accounts.mysqlSha2User(name, scramble, proof);
   }
 
   describe(): string {

@@ -5,7 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
-import { RowCollector, tagKey } from "../../table/row-collector.ts";
+import { RowCollector, tagKey } from "../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { DEFAULT_USER } from "../auth/user.ts";

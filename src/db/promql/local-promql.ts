@@ -1,21 +1,29 @@
 /** PromQL's questions over the tables of this process: who asks may read, then on to the query layer. */
-import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type Deadline, throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { Pace, type PacedWork } from "../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { textsInOrder } from "../../base/scheduler/sorted-in-turns.ts";
-import type { PromqlRequest } from "../../query/promql-engine.ts";
+import type { PromqlPlan, PromqlRequest } from "../../query/promql-engine.ts";
 import { RowEngine } from "../../query/promql/rows/row-engine.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import { metricSelector } from "../../query/promql/syntax/metric-selector.ts";
 import type { LabelMatcher } from "../../query/promql/syntax/ast.ts";
 import { METRIC_NAME } from "../../query/promql/tables/metric-columns.ts";
-import { labelNamesOf, labelValuesOf, metricsMeeting, metricTables, seriesMeeting } from "../../query/promql/tables/series-index.ts";
+import {
+  type IndexWork,
+  labelNamesOf,
+  labelValuesMeeting,
+  labelValuesOf,
+  mayRepeatLabels,
+  metricsMeeting,
+  metricTables,
+  seriesMeeting,
+} from "../../query/promql/tables/series-index.ts";
 import { FIELD_LABEL, selectTables } from "../../query/promql/tables/table-selection.ts";
 import type { Catalog } from "../../table/catalog.ts";
+import { databaseNotFound } from "../../table/not-found.ts";
 import { authorize } from "../auth/authorize.ts";
-import type { ReadPermit } from "../read-permit.ts";
+import type { QueryPermit, ReadAsk } from "../read-permit.ts";
 import type { Session } from "../session.ts";
 import { metadataOf } from "./metric-metadata.ts";
 import type { Labels, MetricMetadata, PromqlDb, QueryAnswer, QueryAsk, SeriesAsk } from "./promql-db.ts";
@@ -33,9 +41,12 @@ const FIGURES_MAX = 10;
 const PROMQL_LIMITS: PromqlLimits = { samplesMax: 50_000_000, seriesMax: 0, pointsMax: 11_000, timeoutMillis: 0, lookbackMillis: 300_000 };
 
 /** What a question runs with. */
-interface Reading extends PacedWork {
-  readonly permit: ReadPermit;
+interface Reading extends IndexWork {
+  readonly permit: QueryPermit;
 }
+
+/** Kinds of questions, as metrics name them. */
+const KIND = { query: "promql", series: "promql_series", labels: "promql_labels" } as const;
 
 /** See the file header. */
 export class LocalPromql implements PromqlDb {
@@ -44,78 +55,72 @@ export class LocalPromql implements PromqlDb {
   /** What TQL is run by. */
   readonly rowEngine: RowEngine;
   private readonly limits: PromqlLimits;
-  private readonly beginRead: (session: Session) => ReadPermit;
+  private readonly open: (ask: ReadAsk, session: Session) => QueryPermit;
 
-  constructor(catalog: Catalog, scheduler: Scheduler, beginRead: (session: Session) => ReadPermit, limits: PromqlLimits = PROMQL_LIMITS) {
+  /** @param open puts a question on the list of statements */
+  constructor(catalog: Catalog, scheduler: Scheduler, open: LocalPromql["open"], limits: PromqlLimits = PROMQL_LIMITS) {
     this.limits = limits;
     this.rowEngine = new RowEngine(scheduler, limits);
     this.catalog = catalog;
     this.scheduler = scheduler;
-    this.beginRead = beginRead;
+    this.open = open;
   }
 
   async *series(ask: SeriesAsk, session: Session): AsyncGenerator<Labels> {
-    const selectors = this.selectorsOf(ask, session);
-    const reading = this.begin(session);
-    // One selector gives no series twice.
-    const seen = selectors.length > 1 ? new HeldTexts(reading.permit) : undefined;
+    const reading = this.begin({ kind: KIND.series, text: `series: ${ask.match.join(", ")}` }, session);
+    const { permit } = reading;
     try {
-      for (const matchers of selectors) {
-        for await (const labels of seriesMeeting({ ...ask, matchers }, this.catalog, session.database, reading)) {
-          if (seen?.add(JSON.stringify(labels)) !== false) yield labels;
-        }
-      }
+      yield* permit.over(this.seriesOf(ask, session, reading), () => 1);
     } finally {
-      reading.permit.done();
+      permit.done();
     }
   }
 
-  async labelNames(ask: SeriesAsk, session: Session): Promise<readonly string[]> {
-    const selectors = this.selectorsOf(ask, session);
-    if (ask.match.length === 0) return labelNamesOf(this.catalog, session.database);
-    const names = new Set<string>();
-    const reading = this.begin(session);
-    try {
+  labelNames(ask: SeriesAsk, session: Session): Promise<readonly string[]> {
+    return this.texts(asText("labels", ask), session, async (reading) => {
+      const selectors = this.selectorsOf(ask, session);
+      if (ask.match.length === 0) return labelNamesOf(this.catalog, session.database);
+      const names = new Set<string>();
       for (const matchers of selectors) {
         for await (const labels of seriesMeeting({ ...ask, matchers }, this.catalog, session.database, reading)) {
           for (const [name] of labels) names.add(name);
         }
       }
-    } finally {
-      reading.permit.done();
-    }
-    return [...names].sort();
+      return [...names].sort();
+    });
   }
 
-  async labelValues(label: string, ask: SeriesAsk, session: Session): Promise<readonly string[]> {
-    const selectors = this.selectorsOf(ask, session);
-    const reading = this.begin(session);
-    const values = new HeldTexts(reading.permit);
-    try {
-      for await (const value of this.valuesOf(label, ask, selectors, session, reading)) values.add(value);
+  labelValues(label: string, ask: SeriesAsk, session: Session): Promise<readonly string[]> {
+    return this.texts(asText(`values of ${label}`, ask), session, async (reading) => {
+      const selectors = this.selectorsOf(ask, session);
+      const values = new HeldTexts(reading.permit);
+      for (const source of this.valuesOf(label, ask, selectors, session, reading)) {
+        for await (const some of source) values.addAll(some);
+        values.endSource();
+      }
       return await values.sorted(reading);
-    } finally {
-      reading.permit.done();
-    }
+    });
   }
 
   async query(ask: QueryAsk, session: Session): Promise<QueryAnswer> {
-    authorize(session, "read");
     const { catalog, limits } = this;
     const { database } = session;
-    const beginRead = (): ReadPermit => this.beginRead(session);
-    return answerQuery(ask, { catalog, database, limits, beginRead, paceOf: (signal) => this.paceOf(signal) });
+    const { query: text, startMillis, endMillis, stepMillis } = ask;
+    const times = { startMillis, endMillis, stepMillis };
+    const permit = this.open({ kind: KIND.query, text, times, deadline: deadlineOf(ask, limits) }, session);
+    const mayRead = (): void => authorize(session, "read");
+    return answerQuery(ask, { catalog, database, limits, permit, mayRead, paceOf: (signal) => this.paceOf(signal) });
   }
 
   async *rows(request: PromqlRequest, session: Session): AsyncGenerator<StatementResult> {
-    authorize(session, "read");
-    if (this.catalog.database(session.database) === undefined)
-      throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${session.database}`);
-    const environment = { database: session.database };
-    const plan = this.rowEngine.plan(request, { catalog: this.catalog, environment });
-    const permit = this.beginRead(session);
+    const { promql: text, startMillis, endMillis, stepMillis } = request;
+    const permit = this.open({ kind: KIND.query, text, times: { startMillis, endMillis, stepMillis } }, session);
     try {
-      yield { kind: "rows", headers: plan.columns, batches: plan.run(permit) };
+      const plan = this.planned(request, session);
+      yield { kind: "rows", headers: plan.columns, batches: permit.over(plan.run(permit), ({ rowCount }) => rowCount) };
+    } catch (error) {
+      permit.failed(error);
+      throw error;
     } finally {
       permit.done();
     }
@@ -129,30 +134,69 @@ export class LocalPromql implements PromqlDb {
 
   async figures(session: Session): Promise<StoreFigures> {
     authorize(session, "read");
-    const reading = this.begin(session);
+    const reading = this.begin({ kind: KIND.labels, text: "figures of the store" }, session);
     try {
       return await figuresOf(this.catalog, session.database, FIGURES_MAX, reading);
+    } catch (error) {
+      reading.permit.failed(error);
+      throw error;
     } finally {
       reading.permit.done();
     }
   }
 
-  /** Values of a label; one may come several times. */
-  private async *valuesOf(
+  /** Series that meet one of the selectors, each once. */
+  private async *seriesOf(ask: SeriesAsk, session: Session, reading: Reading): AsyncGenerator<Labels> {
+    const selectors = this.selectorsOf(ask, session);
+    const { database } = session;
+    // One selector gives no series twice, but where NULL and "" are the same.
+    const mayRepeat = selectors.length > 1 || selectors.some((matchers) => mayRepeatLabels(matchers, this.catalog, database));
+    const seen = mayRepeat ? new HeldTexts(reading.permit) : undefined;
+    for (const matchers of selectors) {
+      for await (const labels of seriesMeeting({ ...ask, matchers }, this.catalog, session.database, reading)) {
+        if (seen?.add(JSON.stringify(labels)) !== false) yield labels;
+      }
+    }
+  }
+
+  /** An answer that is made at once. */
+  private async texts(text: string, session: Session, make: (reading: Reading) => Promise<readonly string[]>): Promise<readonly string[]> {
+    const reading = this.begin({ kind: KIND.labels, text }, session);
+    const { permit } = reading;
+    try {
+      const texts = await make(reading);
+      permit.gave(texts.length);
+      return texts;
+    } catch (error) {
+      permit.failed(error);
+      throw error;
+    } finally {
+      permit.done();
+    }
+  }
+
+  private planned(request: PromqlRequest, session: Session): PromqlPlan {
+    authorize(session, "read");
+    const { database } = session;
+    if (this.catalog.database(database) === undefined) throw databaseNotFound(database);
+    return this.rowEngine.plan(request, { catalog: this.catalog, environment: { database } });
+  }
+
+  /** Values of a label by where they come from. */
+  private *valuesOf(
     label: string,
     ask: SeriesAsk,
     selectors: readonly (readonly LabelMatcher[])[],
     { database }: Session,
     reading: Reading,
-  ): AsyncGenerator<string> {
+  ): Generator<ValueSource> {
     const { catalog } = this;
     const isAll = ask.match.length === 0;
     if (DATABASE_LABELS.includes(label)) {
-      for (const { name } of catalog.databases()) {
-        if (isAll || selectors.some((matchers) => selectTables(matchers, catalog, name).length > 0)) yield name;
-      }
+      const names = catalog.databases().map(({ name }) => name);
+      yield [names.filter((name) => isAll || selectors.some((matchers) => selectTables(matchers, catalog, name).length > 0))];
     } else if (isAll && label === METRIC_NAME) {
-      for (const { schema } of metricTables(catalog, database)) yield schema.name;
+      yield [metricTables(catalog, database).map(({ schema }) => schema.name)];
     } else if (isAll && label !== FIELD_LABEL) {
       yield* labelValuesOf(label, ask, catalog, database, reading);
     } else {
@@ -166,9 +210,11 @@ export class LocalPromql implements PromqlDb {
     return match.length === 0 ? [[]] : match.map(metricSelector);
   }
 
-  private begin(session: Session): Reading {
-    const permit = this.beginRead(session);
-    return { permit, signal: permit.signal, pace: this.paceOf(permit.signal) };
+  private begin(ask: ReadAsk, session: Session): Reading {
+    const permit = this.open(ask, session);
+    const reserve = (bytes: number): void => permit.reserve(bytes);
+    const release = (bytes: number): void => permit.release(bytes);
+    return { permit, signal: permit.signal, pace: this.paceOf(permit.signal), reserve, release };
   }
 
   private paceOf(signal: AbortSignal): Pace {
@@ -176,45 +222,79 @@ export class LocalPromql implements PromqlDb {
   }
 }
 
-async function* valuesMeeting(
+/** What ends a query: what it asks for, up to what all have. */
+function deadlineOf({ timeoutMillis: asked }: QueryAsk, { timeoutMillis: most }: PromqlLimits): Deadline {
+  const millis = asked === undefined || (most > 0 && most < asked) ? most : asked;
+  return { millis, key: "query.promql.timeout" };
+}
+
+/** What was asked, for people. */
+function asText(what: string, { match }: SeriesAsk): string {
+  return match.length === 0 ? what : `${what}: ${match.join(", ")}`;
+}
+
+/** Values of a label, some at a time; none comes twice. */
+type ValueSource = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
+
+function* valuesMeeting(
   label: string,
   read: Parameters<typeof seriesMeeting>[0],
   catalog: Catalog,
   database: string,
   reading: Reading,
-): AsyncGenerator<string> {
+): Generator<ValueSource> {
   if (label === METRIC_NAME) return yield* metricsMeeting(read, catalog, database, reading);
   if (label === FIELD_LABEL) {
     const everyField: LabelMatcher = { name: FIELD_LABEL, operator: "!=", value: "", takesEmpty: false };
-    for (const { columns } of selectTables([...read.matchers, everyField], catalog, database)) for (const { name } of columns) yield name;
+    for (const { columns } of selectTables([...read.matchers, everyField], catalog, database)) yield [columns.map(({ name }) => name)];
     return;
   }
-  for await (const labels of seriesMeeting(read, catalog, database, reading)) {
-    const value = labels.find(([name]) => name === label)?.[1];
-    if (value !== undefined) yield value;
-  }
+  yield* labelValuesMeeting(label, read, catalog, database, reading);
 }
 
 /** Distinct texts, counted as memory of the read. */
 class HeldTexts {
-  private readonly texts: Set<string> = new Set();
-  private readonly permit: ReadPermit;
+  /** Those of the first source; none once there are `texts`. */
+  private list: string[] = [];
+  /** All of them; undefined while there is one source alone. */
+  private texts: Set<string> | undefined;
+  private isFirst = true;
+  private readonly permit: QueryPermit;
 
-  constructor(permit: ReadPermit) {
+  constructor(permit: QueryPermit) {
     this.permit = permit;
   }
 
   /** Whether it is a new one. @throws DbError RuntimeResourcesExhausted */
   add(text: string): boolean {
+    this.texts ??= new Set(this.list.splice(0));
     if (this.texts.has(text)) return false;
     this.permit.reserve(TEXT_BYTES + 2 * text.length);
     this.texts.add(text);
     return true;
   }
 
+  /** Adds texts that no other of the same source is equal to. @throws DbError RuntimeResourcesExhausted */
+  addAll(texts: readonly string[]): void {
+    if (!this.isFirst) {
+      for (const text of texts) this.add(text);
+      return;
+    }
+    let bytes = 0;
+    for (const text of texts) bytes += TEXT_BYTES + 2 * text.length;
+    this.permit.reserve(bytes);
+    for (const text of texts) this.list.push(text);
+  }
+
+  /** What comes now is of another source. */
+  endSource(): void {
+    this.isFirst = this.list.length === 0 && this.texts === undefined;
+  }
+
   /** By code unit. */
   sorted(work: PacedWork): Promise<readonly string[]> {
-    this.permit.reserve(TEXT_BYTES * this.texts.size);
-    return textsInOrder([...this.texts], work.pace);
+    const texts = this.texts === undefined ? this.list : [...this.texts];
+    this.permit.reserve(TEXT_BYTES * texts.length);
+    return textsInOrder(texts, work.pace);
   }
 }

@@ -1,21 +1,21 @@
 /** One PromQL query, from its text to a result whose series are made while they are read. */
-import { withDeadline } from "../../base/scheduler/cancel.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Pace } from "../../base/scheduler/pace.ts";
 import type { Expression } from "../../query/promql/syntax/ast.ts";
 import { parsePromql } from "../../query/promql/syntax/parse.ts";
 import { evaluate } from "../../query/promql/evaluation/evaluate.ts";
+import type { QueryResult, SteppedSeries } from "../../query/promql/evaluation/series-source.ts";
 import { type SourceLimits, TableSource } from "../../query/promql/tables/table-source.ts";
 import type { Catalog } from "../../table/catalog.ts";
-import type { ReadPermit } from "../read-permit.ts";
+import type { QueryPermit } from "../read-permit.ts";
 import type { QueryAnswer, QueryAsk } from "./promql-db.ts";
 
 /** What every query goes by. */
 export interface PromqlLimits extends SourceLimits {
   /** Most points of a series of a range query; 0 = no limit. */
   readonly pointsMax: number;
-  /** Milliseconds; 0 = none beside that of all statements. */
+  /** Milliseconds that a permit may last; 0 = no limit beside that of all statements. */
   readonly timeoutMillis: number;
   /** How far a selector looks back, where a query does not say. */
   readonly lookbackMillis: number;
@@ -26,23 +26,23 @@ export interface QueryPlace {
   readonly catalog: Catalog;
   readonly database: string;
   readonly limits: PromqlLimits;
-  readonly beginRead: () => ReadPermit;
+  readonly permit: QueryPermit;
+  /** @throws DbError PermissionDenied */
+  readonly mayRead: () => void;
   readonly paceOf: (signal: AbortSignal) => Pace;
 }
 
-/** Begins a query. @throws DbError InvalidSyntax, PlanQuery for too many points, those of evaluation */
+/**
+ * Begins a query; ends its permit when it is done or has failed.
+ *
+ * @throws DbError InvalidSyntax, PlanQuery for too many points, those of evaluation
+ */
 export async function answerQuery(ask: QueryAsk, place: QueryPlace): Promise<QueryAnswer> {
-  const { limits, catalog, database } = place;
-  const expression = checkedQuery(ask, limits);
-  const permit = place.beginRead();
-  const wanted = ask.timeoutMillis ?? limits.timeoutMillis;
-  const longest = limits.timeoutMillis === 0 ? wanted : Math.min(wanted, limits.timeoutMillis);
-  const { signal, done } = withDeadline(permit.signal, longest, "query.promql.timeout");
-  const end = (): void => {
-    done();
-    permit.done();
-  };
+  const { limits, catalog, database, permit } = place;
+  const { signal } = permit;
   try {
+    place.mayRead();
+    const expression = checkedQuery(ask, limits);
     const { startMillis, endMillis, stepMillis } = ask;
     const times = { startMillis, endMillis, stepMillis, lookbackMillis: ask.lookbackMillis ?? limits.lookbackMillis };
     const annotations = { warnings: new Set<string>(), infos: new Set<string>() };
@@ -51,11 +51,35 @@ export async function answerQuery(ask: QueryAsk, place: QueryPlace): Promise<Que
     const release = (bytes: number): void => permit.release(bytes);
     const run = { signal, pace: place.paceOf(signal), reserve, release };
     const result = await evaluate(expression, times, source, run, annotations, ask.query);
-    return { result, times, annotations, run, samplesRead: () => source.samplesRead, done: end };
+    return { result: timed(result, permit), times, annotations, run, samplesRead: () => source.samplesRead, done: () => permit.done() };
   } catch (error) {
-    end();
+    permit.failed(error);
+    permit.done();
     throw error;
   }
+}
+
+/** The result, which works only while its series are asked for; its rows are its points. */
+function timed(result: QueryResult, permit: QueryPermit): QueryResult {
+  switch (result.kind) {
+    case "scalar":
+      permit.gave(result.values.length);
+      return result;
+    case "string":
+      permit.gave(1);
+      return result;
+    case "vector":
+      return { ...result, series: permit.over(result.series, pointsOf) };
+    case "matrix":
+      return { ...result, series: permit.over(result.series, ({ count }) => count) };
+  }
+}
+
+function pointsOf({ values, present }: SteppedSeries): number {
+  if (present === undefined) return values.length;
+  let points = 0;
+  for (let step = 0; step < present.length; step++) points += present[step] as number;
+  return points;
 }
 
 /** @throws DbError InvalidSyntax, PlanQuery */

@@ -10,22 +10,22 @@ import { treeJson } from "../../query/promql/syntax/tree-json.ts";
 
 /** The query over as many lines as it needs. Yields between steps of some ten ms. @throws DbError InvalidSyntax, InvalidArguments */
 export function* formattedQuery(text: string): Generator<undefined, string> {
-  const expression = checked(text);
-  yield;
+  const expression = yield* checkedQuery(text);
   return formatPromql(expression);
 }
 
 /** The query's tree as JSON text. Yields between steps of some ten ms. @throws DbError InvalidSyntax */
 export function* queryTreeJson(text: string): Generator<undefined, string> {
-  const expression = checked(text);
-  yield;
+  const expression = yield* checkedQuery(text);
   const tree = treeJson(expression);
   yield;
   return JSON.stringify(tree);
 }
 
-function checked(text: string): Expression {
+/** The query as a tree. Yields when it is read. @throws DbError InvalidSyntax */
+export function* checkedQuery(text: string): Generator<undefined, Expression> {
   const parsed = parsePromql(text);
   if (!parsed.ok) throw new DbError(StatusCode.InvalidSyntax, parsed.problem.message);
+  yield;
   return parsed.expression;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { newMetrics, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
-import { RowBatchBuilder } from "../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME, type TagPredicate } from "../../table/scan.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 

@@ -28,6 +28,7 @@ import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
+import { tableNotFound } from "../../table/not-found.ts";
 import { physicalDeleteRefusal } from "../../table/metric.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
@@ -39,7 +40,6 @@ import type { LiveTables, TableEntry } from "../catalog/live-tables.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { seriesOfTags } from "../series/series-mapper.ts";
 import { RangeCollector } from "./range-collector.ts";
-import { tableNotFound } from "../schema/table-not-found.ts";
 import { convertTimes, splitForUnit } from "../time/time-conversion.ts";
 
 /** What deletes work on. */

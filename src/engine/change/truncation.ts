@@ -8,12 +8,12 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { TimeRange } from "../../table/scan.ts";
+import { tableNotFound } from "../../table/not-found.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { truncationOf } from "../compaction/file-expiry.ts";
 import { fileKey, flushedKey } from "../schema/meta-codec.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { TableChangesParts } from "./table-changes.ts";
-import { tableNotFound } from "../schema/table-not-found.ts";
 import type { TablesInForce } from "../catalog/tables-in-force.ts";
 
 /** What a truncation touches. */

@@ -55,6 +55,7 @@ export class LogicalSeries {
     const codes = region.registry.codesAt(position);
     const texts = region.registry.textsAt(position);
     const { registry } = this;
+    registry.reserve(list.length);
     const tags = new Uint32Array(registry.columnCount);
     const { bytes, starts } = texts;
     const each = (columnId: number, start: number, end: number): void => {
@@ -92,13 +93,22 @@ export class LogicalSeries {
     return this.regionSeries.values[series] as number;
   }
 
+  /** Those of some, which are all known. */
+  regionSeriesFor(numbers: Uint32Array): Uint32Array {
+    const { values } = this.regionSeries;
+    const { length } = numbers;
+    const found = new Uint32Array(length);
+    for (let i = 0; i < length; i++) found[i] = values[numbers[i] as number] as number;
+    return found;
+  }
+
   /** The series that meet predicates, for a scan. */
   wanted(predicates: readonly TagPredicate[]): NumberedSeries {
     this.catchUp();
     const { values, length } = this.regionSeries;
     const found = seriesMeeting(this.registry, predicates);
     if (found === undefined) return { numbers: countingUp(length), regionSeries: values.slice(0, length) };
-    return { numbers: found, regionSeries: found.map((series) => values[series] as number) };
+    return { numbers: found, regionSeries: this.regionSeriesFor(found) };
   }
 
   /** Series as the table lists them. */

@@ -2,11 +2,10 @@
  * A logical table: a schema, and the rows of its physical table's region that are of its series.
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { OutputColumn } from "../../storage/scan/merge/assemble.ts";
 import { conditionsOf } from "../../storage/scan/select/column-condition.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
+import { columnNamed, tableNotFound } from "../../table/not-found.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
 import { isPhysicalTable } from "../../table/metric.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
@@ -17,7 +16,6 @@ import type { SeriesView } from "../../table/series-view.ts";
 import type { RegionScan } from "../table/engine-table.ts";
 import { seriesOfTags } from "../series/series-mapper.ts";
 import { isShareable, rowsWithin, shareMeeting } from "../table/table-share.ts";
-import { tableNotFound } from "../schema/table-not-found.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import { KeptSeries } from "./kept-series.ts";
 import { LogicalSeries } from "./logical-series.ts";
@@ -118,18 +116,19 @@ export class LogicalTable implements Table {
     const { physical } = this;
     const output = request.projection.map((name) => this.outputOf(name, lanes));
     const stored = (name: string): ColumnSchema => {
-      const column = this.columnNamed(name);
+      const column = columnNamed(this.schema, name);
       return column.semantic === "timestamp" ? timeIndexOf(physical.storage.schema) : this.storedField(column);
     };
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     for (const { column } of request.tagPredicates) {
-      const { semantic } = this.columnNamed(column);
+      const { semantic } = columnNamed(this.schema, column);
       assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
     }
     const selection = {
       registry: lanes.registry,
       tableId: this.schema.id,
       wanted: lanes.wanted.bind(lanes),
+      regionSeriesOf: lanes.regionSeriesFor.bind(lanes),
       listed: lanes.listed.bind(lanes),
       fileTags: physical.fileTagsOf(request.tagPredicates),
     };
@@ -200,7 +199,7 @@ export class LogicalTable implements Table {
   }
 
   private outputOf(name: string, { registry }: LogicalSeries): OutputColumn {
-    const column = this.columnNamed(name);
+    const column = columnNamed(this.schema, name);
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: registry.positionOf(column.id) };
     const { id, type } = this.storedField(column);
@@ -211,11 +210,5 @@ export class LogicalTable implements Table {
   private storedField({ semantic, name, type }: ColumnSchema): ColumnSchema {
     assert(semantic === "field", `a field; got ${name}, a ${semantic}`);
     return this.physical.fieldFor(type);
-  }
-
-  private columnNamed(name: string): ColumnSchema {
-    const column = this.schema.columns.find((candidate) => candidate.name === name);
-    if (column !== undefined) return column;
-    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
   }
 }

@@ -1,5 +1,5 @@
 /** What physical and logical tables may be, and how they may change (contract query.md 1.4). */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import {
@@ -25,36 +25,37 @@ const INDEX_TYPES: readonly string[] = ["none", "inverted", "skipping"];
 /** What these rules look at of a table, also of one about to be made. */
 export type MetricTable = Pick<TableDefinition, "name" | "columns" | "engine" | "options">;
 
-function invalid(message: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, message);
-}
-
 /** Refuses a table that is neither a physical nor a logical one, and columns that neither may have. @throws DbError InvalidArguments */
 export function checkMetricTable(table: MetricTable): void {
   const { name, options } = table;
   const isLogical = physicalTableOf(table) !== undefined;
   if (isLogical && options[PHYSICAL_TABLE_OPTION] !== undefined) {
-    throw invalid(`cannot create table ${name}: it has both ${PHYSICAL_TABLE_OPTION} and ${LOGICAL_TABLE_OPTION}; give it one of them`);
+    throw invalidArguments(
+      `cannot create table ${name}: it has both ${PHYSICAL_TABLE_OPTION} and ${LOGICAL_TABLE_OPTION}; give it one of them`,
+    );
   }
   if (!isLogical && !isPhysicalTable(table)) {
     const ways = `${LOGICAL_TABLE_OPTION} = '<its physical table>', or ${PHYSICAL_TABLE_OPTION} = '' to make it a physical one`;
-    throw invalid(`cannot create table ${name}: a table of the metric engine needs the option ${ways}`);
+    throw invalidArguments(`cannot create table ${name}: a table of the metric engine needs the option ${ways}`);
   }
   for (const column of table.columns) checkColumn(table, column);
   const fields = table.columns.filter(({ semantic }) => semantic === "field");
   if (fields.length !== 1) {
-    throw invalid(`cannot create table ${name}: a table of the metric engine has one field, a DOUBLE; got ${fields.length} fields`);
+    throw invalidArguments(
+      `cannot create table ${name}: a table of the metric engine has one field, a DOUBLE; got ${fields.length} fields`,
+    );
   }
   if (isLogical) return;
   const index = options["index.type"] ?? "none";
-  if (!INDEX_TYPES.includes(index)) throw invalid(`cannot create table ${name}: its index.type is ${index}; use ${INDEX_TYPES.join(", ")}`);
+  if (!INDEX_TYPES.includes(index))
+    throw invalidArguments(`cannot create table ${name}: its index.type is ${index}; use ${INDEX_TYPES.join(", ")}`);
 }
 
 /** Refuses a logical table that its physical table cannot carry. @throws DbError InvalidArguments */
 export function checkLogicalTable(table: MetricTable, physical: MetricTable): void {
   for (const key of Object.keys(table.options)) {
     if (LOGICAL_OPTION.test(key)) continue;
-    throw invalid(`cannot create table ${table.name}: ${key} is an option of its physical table; set it on ${physical.name}`);
+    throw invalidArguments(`cannot create table ${table.name}: ${key} is an option of its physical table; set it on ${physical.name}`);
   }
   for (const column of table.columns) checkOnPhysical(table.name, column, physical);
 }
@@ -68,13 +69,15 @@ export function logicalOptionsOf(options: Readonly<Record<string, string>>, phys
 /** Physical tables get the column of native histograms with the first logical table that has them. */
 function checkColumn(metricTable: MetricTable, { name, type, semantic }: ColumnDefinition): void {
   const { name: table } = metricTable;
-  if (RESERVED.includes(name)) throw invalid(`cannot give table ${table} a column ${name}: the name belongs to the metric engine`);
+  if (RESERVED.includes(name)) throw invalidArguments(`cannot give table ${table} a column ${name}: the name belongs to the metric engine`);
   if (semantic === "tag" && type.kind !== "string") {
-    throw invalid(`cannot give table ${table} a tag ${name} of type ${sqlName(type)}: tags of the metric engine are STRING`);
+    throw invalidArguments(`cannot give table ${table} a tag ${name} of type ${sqlName(type)}: tags of the metric engine are STRING`);
   }
   const holdsHistograms = physicalTableOf(metricTable) !== undefined && sameType(type, NATIVE_HISTOGRAM);
   if (semantic === "field" && !sameType(type, FLOAT64) && !holdsHistograms) {
-    throw invalid(`cannot give table ${table} a field ${name} of type ${sqlName(type)}: the field of the metric engine is a DOUBLE`);
+    throw invalidArguments(
+      `cannot give table ${table} a field ${name} of type ${sqlName(type)}: the field of the metric engine is a DOUBLE`,
+    );
   }
 }
 
@@ -82,10 +85,12 @@ function checkOnPhysical(table: string, { name, type, semantic }: ColumnDefiniti
   const theirs = physical.columns.find((column) => column.name === name);
   const time = physical.columns.find((column) => column.semantic === "timestamp");
   if (semantic === "timestamp" && time !== undefined && !sameType(type, time.type)) {
-    throw invalid(`cannot create table ${table}: its time index is ${sqlName(type)} and that of ${physical.name} is ${sqlName(time.type)}`);
+    throw invalidArguments(
+      `cannot create table ${table}: its time index is ${sqlName(type)} and that of ${physical.name} is ${sqlName(time.type)}`,
+    );
   }
   if (semantic !== "tag" || theirs === undefined || theirs.semantic === "tag") return;
-  throw invalid(`cannot give table ${table} a tag ${name}: ${physical.name} has a ${theirs.semantic} column of that name`);
+  throw invalidArguments(`cannot give table ${table} a tag ${name}: ${physical.name} has a ${theirs.semantic} column of that name`);
 }
 
 /** Refuses changes that a logical table cannot have. @throws DbError InvalidArguments */
@@ -102,7 +107,9 @@ export function checkLogicalChange(schema: TableSchema, change: SchemaChange, ph
     case "add-columns":
       for (const column of change.columns) {
         if (column.semantic !== "tag") {
-          throw invalid(`cannot add column ${column.name} to table ${schema.name}: a logical table takes tags alone; add PRIMARY KEY`);
+          throw invalidArguments(
+            `cannot add column ${column.name} to table ${schema.name}: a logical table takes tags alone; add PRIMARY KEY`,
+          );
         }
         checkColumn(schema, column);
         checkOnPhysical(schema.name, column, physical);
@@ -110,7 +117,7 @@ export function checkLogicalChange(schema: TableSchema, change: SchemaChange, ph
       return;
     default:
   }
-  throw invalid("Alter logical tables invalid arguments: Only support add columns operation");
+  throw invalidArguments("Alter logical tables invalid arguments: Only support add columns operation");
 }
 
 /** Refuses changes that a physical table cannot have: its columns follow those of its logical tables. @throws DbError Unsupported */

@@ -23,7 +23,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineSql } from "../../../test/support/engine-sql.ts";
-import { keyOf } from "../../../test/support/metric-batch.ts";
+import { exporterSeries, keyOf } from "../../../test/support/metric-batch.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { Engine } from "../engine.ts";
@@ -54,17 +54,8 @@ function keysOf(dictionary: SeriesDictionary, from: number, to: number, table?: 
   const keys = new Uint32Array((to - from) * SERIES);
   for (let m = from; m < to; m++) {
     for (let s = 0; s < SERIES; s++) {
-      const labels: Record<string, string> = {
-        env: "production",
-        instance: `10.0.${s >> 4}.${s & 15}:9100`,
-        job: `job-${m % 20}`,
-        region: `eu-central-${s % 3}`,
-        [`label_a${m % 40}`]: `value-${s % 10}`,
-        [`label_b${m % 60}`]: "true",
-        [`label_c${m % 100}`]: `path/${s % 5}/${m % 7}`,
-        version: "1.25.4",
-      };
-      keys[(m - from) * SERIES + s] = keyOf({ metric: table ?? `metric_name_${m}_total`, labels }, dictionary);
+      const { metric, labels } = exporterSeries(m, s);
+      keys[(m - from) * SERIES + s] = keyOf({ metric: table ?? metric, labels }, dictionary);
     }
   }
   return keys;

@@ -13,7 +13,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { engineSql } from "../../../test/support/engine-sql.ts";
-import { keyOf } from "../../../test/support/metric-batch.ts";
+import { exporterSeries, keyOf } from "../../../test/support/metric-batch.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { Engine } from "../engine.ts";
@@ -49,17 +49,7 @@ function allKeys(dictionary: SeriesDictionary): Uint32Array {
   const keys = new Uint32Array(METRICS * SERIES);
   for (let m = 0; m < METRICS; m++) {
     for (let s = 0; s < SERIES; s++) {
-      const labels: Record<string, string> = {
-        env: "production",
-        instance: `10.0.${s >> 4}.${s & 15}:9100`,
-        job: `job-${m % 20}`,
-        region: `eu-central-${s % 3}`,
-        [`label_a${m % 40}`]: `value-${s % 10}`,
-        [`label_b${m % 60}`]: "true",
-        [`label_c${m % 100}`]: `path/${s % 5}/${m % 7}`,
-        version: "1.25.4",
-      };
-      keys[m * SERIES + s] = keyOf({ metric: `metric_name_${m}_total`, labels }, dictionary);
+      keys[m * SERIES + s] = keyOf(exporterSeries(m, s), dictionary);
     }
   }
   return keys;

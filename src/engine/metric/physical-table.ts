@@ -17,6 +17,7 @@ import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { WantedTag } from "../../storage/sst/read/tag-filter.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
+import { columnNamed } from "../../table/not-found.ts";
 import { isInternalColumn, physicalDeleteRefusal, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import type { OverwriteWatch } from "../../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../table/scan.ts";
@@ -97,7 +98,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   private seriesIn(registry: SeriesRegistry): PhysicalSeries {
     const hashOf = (series: number): bigint =>
       this.hasher.hash(textAt(registry.textsAt(LABELS), registry.codesAt(LABELS)[series] as number));
-    const tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), hashOf });
+    const tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), labelName: (id) => this.labelName(id), hashOf });
     const listing = new SeriesListing((series) => {
       const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
       return (BigInt(id ?? 0) << 64n) | hashOf(series);
@@ -180,7 +181,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     this.storage.catchUp();
     const names = this.schema.columns.filter(({ semantic }) => semantic === "tag").map(({ name }) => name);
     const output = request.projection.map((name) => this.outputOf(name, names));
-    const stored = (name: string): ColumnSchema => this.columnNamed(name);
+    const stored = (name: string): ColumnSchema => columnNamed(this.schema, name);
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     const summaries = this.summariesOf(request, stored);
     const numbers = request.numbers === undefined ? this.seriesNow : this.known.get(request.numbers);
@@ -199,6 +200,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
         const series = this.seriesMeeting(predicates, numbers);
         return { numbers: series, regionSeries: series };
       },
+      regionSeriesOf: (wanted: Uint32Array) => wanted,
       listed: (wanted: Uint32Array) => listing.listed(wanted, registry.count),
     };
     yield* this.storage.scanRegion({ output, conditions, summaries, request, metrics, selection, registry });
@@ -262,16 +264,10 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
   }
 
   private outputOf(name: string, tagNames: readonly string[]): OutputColumn {
-    const column = this.columnNamed(name);
+    const column = columnNamed(this.schema, name);
     if (column.semantic === "timestamp") return { kind: "time" };
     if (column.semantic === "tag") return { kind: "tag", position: tagNames.indexOf(name) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: undefined } };
-  }
-
-  private columnNamed(name: string): ColumnSchema {
-    const column = this.schema.columns.find((candidate) => candidate.name === name);
-    if (column !== undefined) return column;
-    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
   }
 }
 

@@ -30,6 +30,7 @@ export interface PhysicalTagSource {
   readonly registry: SeriesRegistry;
   /** Id of a label column by its name. @throws AssertionError when there is none */
   labelId(name: string): number;
+  labelName(id: number): string;
   /** Hash of a series's label set. */
   hashOf(series: number): bigint;
 }
@@ -58,6 +59,19 @@ export class PhysicalTags implements SeriesView {
 
   tagOf(column: string, series: number): string | undefined {
     return this.dictionaryOf(column)[this.codesOf(column)[series] as number];
+  }
+
+  hasValue(column: string, value: string): boolean {
+    return this.dictionaryOf(column).includes(value);
+  }
+
+  eachTagOf(series: number, each: (column: string, value: string) => void): void {
+    const { source } = this;
+    const { registry } = source;
+    const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
+    if (id !== undefined) each(TABLE_ID_COLUMN, id);
+    const text = textAt(registry.textsAt(1), registry.codesAt(1)[series] as number);
+    decodeLabels(text, (columnId, start, end) => each(source.labelName(columnId), text?.slice(start, end) ?? ""));
   }
 
   /** The columns of these names, by position, for one scan. They are all read in one pass over the series. */

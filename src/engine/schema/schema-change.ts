@@ -16,6 +16,7 @@ import type {
   SchemaChange,
   TableSchema,
 } from "../../table/schema.ts";
+import { columnNotFound, columnNamed } from "../../table/not-found.ts";
 import { checkColumnName, checkTableName } from "./name-rules.ts";
 
 /** A schema with the id that its next new column gets, which only grows. */
@@ -126,7 +127,7 @@ function positionOf(table: string, columns: readonly ColumnSchema[], place: Colu
   if (place === undefined) return columns.length;
   if (place.kind === "first") return 0;
   const before = columns.findIndex(({ name }) => name === place.column);
-  if (before < 0) throw columnMissing(table, place.column);
+  if (before < 0) throw columnNotFound(table, place.column);
   return before + 1;
 }
 
@@ -135,7 +136,7 @@ function withoutColumns(entry: VersionedSchema, names: readonly string[]): Versi
   let columns = schema.columns;
   for (const name of names) {
     const column = columns.find((candidate) => candidate.name === name);
-    if (column === undefined) throw columnMissing(schema.name, name);
+    if (column === undefined) throw columnNotFound(schema.name, name);
     if (column.semantic !== "field") {
       throw new DbError(StatusCode.InvalidArguments, `Not allowed to remove index column ${name} from table ${schema.name}`);
     }
@@ -193,16 +194,6 @@ function isNull(value: ColumnDefault | undefined): boolean {
 function withColumn(entry: VersionedSchema, column: ColumnSchema): VersionedSchema {
   const columns = entry.schema.columns.map((old) => (old.name === column.name ? column : old));
   return { ...entry, schema: { ...entry.schema, columns } };
-}
-
-function columnNamed(schema: TableSchema, name: string): ColumnSchema {
-  const column = schema.columns.find((candidate) => candidate.name === name);
-  if (column === undefined) throw columnMissing(schema.name, name);
-  return column;
-}
-
-function columnMissing(table: string, column: string): DbError {
-  return new DbError(StatusCode.TableColumnNotFound, `Column ${column} not exists in table ${table}`);
 }
 
 function invalidAlter({ name }: TableSchema, why: string): DbError {

@@ -10,13 +10,13 @@ import { StatusCode } from "../../base/status-code.ts";
 import { tableId } from "../../base/units.ts";
 import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
+import { databaseNotFound, tableNotFound } from "../../table/not-found.ts";
 import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../../table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../../table/view.ts";
 import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey, uncleanKey } from "./meta-codec.ts";
 import { checkDatabaseName, checkFreeName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
-import { tableNotFound } from "./table-not-found.ts";
 import { ViewEntries } from "./view-entries.ts";
 
 /** Databases that exist on every server. */
@@ -323,7 +323,7 @@ export class SchemaStore {
 
   private databaseOf(name: string): DatabaseEntry {
     const entry = this.entries.get(name);
-    if (entry === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+    if (entry === undefined) throw databaseNotFound(name);
     return entry;
   }
 

@@ -1,7 +1,5 @@
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { PageCache } from "../../storage/cache/page-cache.ts";
 import { initialValueOf } from "../../storage/region/default-value.ts";
 import type { Region, Snapshot } from "../../storage/region/region.ts";
@@ -15,6 +13,7 @@ import { splitScan } from "../../storage/share/split-scan.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
+import { columnNamed, tableNotFound } from "../../table/not-found.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
@@ -23,7 +22,6 @@ import type { Expiry } from "../time/expiry.ts";
 import { resolvedSummaries, type SummarisedColumn } from "./scan-summaries.ts";
 import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import { isShareable, rowsWithin, shareMeeting } from "./table-share.ts";
-import { tableNotFound } from "../schema/table-not-found.ts";
 
 /** What of a scan depends on the table that asks: one region may carry several. */
 export type RegionScan = Pick<ResolvedScan, "output" | "conditions" | "summaries" | "request" | "metrics" | "selection" | "registry">;
@@ -272,12 +270,4 @@ export class EngineTable implements Table {
 function checkTag(schema: TableSchema, name: string): void {
   const { semantic } = columnNamed(schema, name);
   assert(semantic === "tag", `tag predicates name tags; got ${name}, a ${semantic}`);
-}
-
-function columnNamed(schema: TableSchema, name: string): ColumnSchema {
-  const column = schema.columns.find((candidate) => candidate.name === name);
-  if (column === undefined) {
-    throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
-  }
-  return column;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { newMetrics, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { INT64, type TimeUnit } from "../../column/data-type.ts";
-import { RowBatchBuilder } from "../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 
 const INT64_MIN = -(2n ** 63n);

@@ -19,6 +19,7 @@ import { SlabPool } from "../../storage/memtable/arena.ts";
 import { abandonAll, publishAll } from "../../storage/region/prepared-chunk.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import { onlyFieldOf, type TableSchema } from "../../table/schema.ts";
+import { databaseNotFound } from "../../table/not-found.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
 import { Expiry } from "../time/expiry.ts";
 import { checkLogQueue } from "../write/too-many-writes.ts";
@@ -146,7 +147,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
   }
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    if (!this.tables.databases.has(database)) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+    if (!this.tables.databases.has(database)) throw databaseNotFound(database);
     if (database === "information_schema") {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }

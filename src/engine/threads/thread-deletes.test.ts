@@ -5,7 +5,7 @@ import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
-import { RowBatchBuilder } from "../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 
 const SECOND = 1_000_000_000n;

@@ -5,7 +5,7 @@ import { Machine } from "../../../test/engine/machine.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
 import { INT64, STRING, type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { groupLength } from "../../storage/sst/time-window.ts";
-import { RowBatchBuilder } from "../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { fixedClock } from "../../base/clock.ts";
 import { type DataType, FLOAT64, INT64, STRING, type TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
-import { RowBatchBuilder, type RowColumn } from "../../table/row-batch-builder.ts";
+import { RowBatchBuilder, type RowColumn } from "../../table/rows/row-batch-builder.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import type { WriteBatch } from "../../table/write-batch.ts";
 import { AUTO, put, read, refusal } from "../../../test/engine/lines.ts";

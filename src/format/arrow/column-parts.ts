@@ -4,7 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type DataType, isNested, type NestedType } from "../../column/data-type.ts";
-import { intervalText } from "../../value/interval-text.ts";
+import { intervalText } from "../../value/interval/interval-text.ts";
 import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { scalarAt } from "../../column/scalar.ts";

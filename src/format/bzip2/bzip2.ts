@@ -2,7 +2,7 @@
  * bzip2 → bytes, for streams: pieces in, pieces out. Few bytes may stand for a block of 46 MB, so other tasks of the thread get a turn
  * inside blocks too, and a block goes out in pieces as whoever reads takes them.
  */
-import type { Pace } from "../../base/scheduler/pace.ts";
+import { type Pace, paced } from "../../base/scheduler/pace.ts";
 import { BitReader } from "./bits.ts";
 import { BLOCK_INPUT_BYTES_MAX, partSteps } from "./decode.ts";
 
@@ -73,13 +73,5 @@ async function* stream(input: Input, pace: Pace): Bytes {
       if (piece.length > 0) yield piece;
       await pace.turn();
     }
-  }
-}
-
-/** The result of work in steps, with turns for others in between. */
-async function paced<T>(steps: Iterator<void, T>, pace: Pace): Promise<T> {
-  for (let next = steps.next(); ; next = steps.next()) {
-    if (next.done === true) return next.value;
-    if (pace.isDue()) await pace.turn();
   }
 }

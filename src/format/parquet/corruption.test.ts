@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { corruptionOf, DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Scalar } from "../../column/vector.ts";
-import { bloomMayContain } from "./bloom-filter.ts";
-import { openParquet } from "./file.ts";
-import { decodeTagPage } from "./reader.ts";
+import { bloomMayContain } from "./chunks/bloom-filter.ts";
+import { openParquet } from "./reading/file.ts";
+import { decodeTagPage } from "./reading/reader.ts";
 import { everyType } from "./testing/every-type.ts";
 import { openMemory, pageBytes, readColumn, writeToMemory } from "./testing/memory-file.ts";
 

@@ -6,10 +6,10 @@
 import { bench, do_not_optimize, run } from "mitata";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { textTableOf } from "../../column/text-table.ts";
-import { decodePage, decodeTagPage } from "./reader.ts";
+import { decodePage, decodeTagPage } from "./reading/reader.ts";
 import { field, openMemory, pageBytes, writeToMemory } from "./testing/memory-file.ts";
 import type { ColumnInput, ParquetColumn } from "./types.ts";
-import { ParquetWriter } from "./writer.ts";
+import { ParquetWriter } from "./writing/writer.ts";
 
 const ROWS_PER_SERIES = 250;
 const rowsWanted = process.env["VARVE_BENCH_SMOKE"] === undefined ? Number(process.argv[2] ?? 200_000) : 5000;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DataType } from "../../column/data-type.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
-import { decodePage, decodeTagPage } from "./reader.ts";
+import { decodePage, decodeTagPage } from "./reading/reader.ts";
 import { everyType } from "./testing/every-type.ts";
 import { dictionaryOf, field, inputOf, openMemory, pageBytes, readColumn, runsOf, writeToMemory } from "./testing/memory-file.ts";
 

@@ -50,5 +50,7 @@ test("bytes that are cut anywhere, followed by something else, or no frame are n
 test("a frame says how long it unfolds, where it does", () => {
   expect(zstdContentSize(zlib.zstdCompressSync("a text of some thirty characters"))).toBe(32);
   expect(zstdContentSize(zlib.zstdCompressSync(Buffer.alloc(400_000, "abc")))).toBe(400_000);
+  expect(zstdContentSize(zlib.zstdCompressSync("a"))).toBe(1);
+  for (const length of [0, 4, 5]) expect(zstdContentSize(zlib.zstdCompressSync("a").subarray(0, length))).toBeUndefined();
   expect(zstdContentSize(Buffer.from("cpu v=1 and more of the same"))).toBeUndefined();
 });

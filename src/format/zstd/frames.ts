@@ -8,8 +8,6 @@ const MAGIC = 0xfd2fb528;
 const SKIPPED_FIRST = 0x184d2a50;
 const BLOCK_RUN = 1;
 const BLOCK_RESERVED = 3;
-/** Bytes of the longest head of a frame: magic, descriptor, window, dictionary, size. */
-const HEAD_BYTES_MAX = 18;
 
 /** What is read next. */
 type Expected = "magic" | "skip-size" | "descriptor" | "header" | "block" | "content" | "checksum" | "nothing";
@@ -109,11 +107,12 @@ export function isWholeZstd(bytes: Uint8Array): boolean {
 
 /** Bytes that the first frame says it unfolds to; undefined when it does not say so, or is none. */
 export function zstdContentSize(bytes: Uint8Array): number | undefined {
-  if (bytes.length < HEAD_BYTES_MAX) return undefined;
+  if (bytes.length < 5) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint32(0, true) !== MAGIC) return undefined;
   const { beforeSize, sizeBytes } = headOf(view.getUint8(4));
   const at = 5 + beforeSize;
+  if (at + sizeBytes > bytes.length) return undefined;
   switch (sizeBytes) {
     case 1:
       return view.getUint8(at);

@@ -2,7 +2,7 @@
  * Finds the number of a byte string that was probably seen before: first the one that followed the previous one last time, compared word
  * by word; then by a hash over words. A body of remote write names its series in nearly the same order again and again.
  */
-import { longerWords } from "../../base/bytes/longer-array.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import { SeriesDictionary, type TagSet, type TagShape, type ValueLocator } from "../../table/series-dictionary.ts";
 
 /** See the file header. The dictionary's keys are the numbers. */
@@ -66,7 +66,7 @@ export class KeyIndex {
   }
 
   private followed(key: number): number {
-    if (key >= this.followers.length) this.followers = longerWords(this.followers);
+    if (key >= this.followers.length) this.followers = longer(this.followers);
     return key;
   }
 }

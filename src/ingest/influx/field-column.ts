@@ -9,6 +9,7 @@
  * methods. Each kind has an array property of its own, so that a store site sees one array class only. A column has no validity until
  * a row leaves it out; from then on `validity` is 1 ahead of `next`, so that an ordinary store need not touch it.
  */
+import { resized } from "../../base/bytes/longer-array.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { BOOLEAN, FLOAT64, INT64, STRING, UINT64 } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -165,9 +166,7 @@ export class FieldColumn {
     if (need <= this.text.length) return true;
     const capacity = Math.max(need, this.text.length * 2, 256);
     if (!budget.take(capacity - this.text.length)) return false;
-    const grown = new Uint8Array(capacity);
-    grown.set(this.text.subarray(0, this.textLength));
-    this.text = grown;
+    this.text = resized(this.text.subarray(0, this.textLength), capacity);
     return true;
   }
 
@@ -219,36 +218,21 @@ export class FieldColumn {
     switch (this.kind) {
       case Kind.None:
         return;
-      case Kind.Int32: {
-        const grown = new Int32Array(capacity);
-        grown.set(this.ints.subarray(0, next));
-        this.ints = grown;
+      case Kind.Int32:
+        this.ints = resized(this.ints.subarray(0, next), capacity);
         return;
-      }
       case Kind.Int64:
-      case Kind.Uint64: {
-        const grown = new BigInt64Array(capacity);
-        grown.set(this.wides.subarray(0, next));
-        this.wides = grown;
+      case Kind.Uint64:
+        this.wides = resized(this.wides.subarray(0, next), capacity);
         return;
-      }
-      case Kind.Boolean: {
-        const grown = new Uint8Array(capacity);
-        grown.set(this.bits.subarray(0, next));
-        this.bits = grown;
+      case Kind.Boolean:
+        this.bits = resized(this.bits.subarray(0, next), capacity);
         return;
-      }
-      case Kind.Text: {
-        const grown = new Uint32Array(capacity + 1);
-        grown.set(this.ends.subarray(0, next + 1));
-        this.ends = grown;
+      case Kind.Text:
+        this.ends = resized(this.ends.subarray(0, next + 1), capacity + 1);
         return;
-      }
-      default: {
-        const grown = new Float64Array(capacity);
-        grown.set(this.floats.subarray(0, next));
-        this.floats = grown;
-      }
+      default:
+        this.floats = resized(this.floats.subarray(0, next), capacity);
     }
   }
 

@@ -8,6 +8,7 @@
  * hashes it and probes an open-addressing table (cpu rows of decode.bench.ts: 4.4 M rows/s
  * in order, 1.5 M with the fields shuffled on each line). Names are unescaped once, when they are new; two raw forms never mean one name.
  */
+import { longer } from "../../base/bytes/longer-array.ts";
 import { NAME_BYTES_MAX } from "../../base/limits.ts";
 import { FieldType } from "./field-column.ts";
 import { type Failure, Reason } from "./failure.ts";
@@ -134,10 +135,8 @@ export class FieldNames {
   private reserve(length: number): void {
     const need = this.wordsUsed + (length >>> 2) + 2;
     if (need <= this.words.length) return;
-    const grown = new Int32Array(Math.max(need, this.words.length * 2));
-    grown.set(this.words);
-    this.words = grown;
-    this.bytes = new Uint8Array(grown.buffer);
+    this.words = longer(this.words, need);
+    this.bytes = new Uint8Array(this.words.buffer);
   }
 
   private rehash(): void {

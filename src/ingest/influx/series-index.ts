@@ -10,7 +10,7 @@
  * A key never ends with a backslash, so equal bytes followed by a space are the same key. Tags are checked once, when their key is
  * new. The scan reads 32-bit words and finds bytes up to 0x20 with the usual borrow trick (Warren, Hacker's Delight, 6-1).
  */
-import { longerWords } from "../../base/bytes/longer-array.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { type Failure, Reason } from "./failure.ts";
 import { fitsPattern, type KeyPattern, keyGaps, keyPattern } from "./key-pattern.ts";
@@ -158,8 +158,8 @@ export class SeriesIndex {
   private append(key: number, shapeNumber: number): number {
     if (this.words.buffer !== this.dictionary.arena.buffer) this.words = new Int32Array(this.dictionary.arena.buffer);
     if (key >= this.followers.length) {
-      this.followers = longerWords(this.followers);
-      this.shapeOf = longerWords(this.shapeOf);
+      this.followers = longer(this.followers);
+      this.shapeOf = longer(this.shapeOf);
     }
     this.followers[key] = key + 1;
     this.shapeOf[key] = shapeNumber;

@@ -5,7 +5,7 @@
  * have one.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
-import { longerWords, resized } from "../../base/bytes/longer-array.ts";
+import { longer, resized } from "../../base/bytes/longer-array.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
@@ -80,7 +80,7 @@ export class LogPart {
   }
 
   private grow(): void {
-    this.keys = longerWords(this.keys);
+    this.keys = longer(this.keys);
     this.offsets = resized(this.offsets, this.offsets.length * 2);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Streams by the bytes of their label set: the key of a known one costs a hash and a comparison, no string.
  */
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { fnv1a } from "../../base/bytes/hash.ts";
 import { NAME_BYTES_MAX, SERIES_KEY_BYTES_MAX, TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../table/series-dictionary.ts";
@@ -84,9 +85,7 @@ export class Streams {
 
   private reserve(length: number): void {
     if (length <= this.scratch.length) return;
-    const grown = new Uint8Array(length * 2);
-    grown.set(this.scratch.subarray(0, this.prefix));
-    this.scratch = grown;
+    this.scratch = longerBytes(this.scratch, this.prefix, length * 2);
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * A column of texts that is filled row by row. Bytes that are no UTF-8 are found once a column, not once a row.
  */
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { isUtf8 } from "node:buffer";
 import { DbError } from "../../base/error.ts";
-import { longerWords } from "../../base/bytes/longer-array.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BytesVector } from "../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "./limits.ts";
@@ -37,9 +38,7 @@ export class TextColumn {
     const need = this.used + count;
     if (need <= this.bytes.length) return;
     if (need > bytesMax) throw new DbError(StatusCode.InvalidArguments, `cannot take the push: a column of it exceeds ${bytesMax} bytes`);
-    const grown = new Uint8Array(Math.min(bytesMax, Math.max(need, this.bytes.length * 2)));
-    grown.set(this.bytes.subarray(0, this.used));
-    this.bytes = grown;
+    this.bytes = longerBytes(this.bytes, this.used, need, bytesMax);
   }
 
   /** Appends `source[start, end)`. Room must be reserved. */
@@ -54,7 +53,7 @@ export class TextColumn {
   /** Ends the row. */
   end(): void {
     const row = ++this.rowCount;
-    if (row >= this.offsets.length) this.offsets = longerWords(this.offsets);
+    if (row >= this.offsets.length) this.offsets = longer(this.offsets);
     this.offsets[row] = this.used;
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { runOptions } from "../../../test/support/pipeline/shown.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import { identityPipeline } from "../pipeline/decode.ts";
@@ -8,14 +9,7 @@ import { decodeDocuments, textOf } from "./decode.ts";
 import { runDocuments } from "./scanned.ts";
 import type { DocumentType } from "./types.ts";
 
-const OPTIONS: PipelineRunOptions = {
-  database: "public",
-  table: "logs",
-  skipError: false,
-  nowNanos: 1_716_668_197_000_000_000n,
-  timeColumn: "greptime_timestamp",
-  schemas: { columnOf: () => undefined },
-};
+const OPTIONS: PipelineRunOptions = runOptions({ table: "logs", nowNanos: 1_716_668_197_000_000_000n });
 const encoder = new TextEncoder();
 const identity = identityPipeline();
 

@@ -1,19 +1,13 @@
 /** Rows a second of the identity and of a typical text pipeline, JSON parsing included. `bun src/ingest/pipeline/decode.bench.ts`. */
 import { bench, do_not_optimize, run } from "mitata";
+import { runOptions } from "../../../test/support/pipeline/shown.ts";
 import { runDocuments } from "../ndjson/scanned.ts";
 import { compilePipeline, identityPipeline } from "./decode.ts";
 import { jsonValue } from "../common/json-value.ts";
 import type { PipelineResult, PipelineRunOptions } from "./types.ts";
 
 const ROWS = 1000;
-const OPTIONS: PipelineRunOptions = {
-  database: "public",
-  table: "logs",
-  skipError: false,
-  nowNanos: 1_716_668_197_000_000_000n,
-  timeColumn: "greptime_timestamp",
-  schemas: { columnOf: () => undefined },
-};
+const OPTIONS: PipelineRunOptions = runOptions({ table: "logs", nowNanos: 1_716_668_197_000_000_000n });
 
 function two(value: number): string {
   return String(value).padStart(2, "0");

@@ -15,7 +15,7 @@ import {
   displayName,
 } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
-import { type FieldCells, RowCollector, tagKey } from "../../table/row-collector.ts";
+import { type FieldCells, RowCollector, tagKey } from "../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { tagText } from "../../table/tag-value.ts";

@@ -4,6 +4,7 @@
  *
  *   message ─► NativeHistogram ─► bytes ─► one buffer; a row's two words are where its bytes begin and end
  */
+import { longerBytes } from "../../base/bytes/longer-array.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ProtoReader } from "../../format/proto/reader.ts";
 import { NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
@@ -108,8 +109,6 @@ export class HistogramLane {
     if (need > HISTOGRAM_BYTES_MAX) {
       throw invalid(`its native histograms take more than ${HISTOGRAM_BYTES_MAX / 1024 / 1024} MiB; send smaller requests`);
     }
-    const grown = new Uint8Array(Math.min(Math.max(need, this.bytes.length * 2, 4096), HISTOGRAM_BYTES_MAX));
-    grown.set(this.bytes.subarray(0, this.used));
-    this.bytes = grown;
+    this.bytes = longerBytes(this.bytes, this.used, Math.max(need, 4096), HISTOGRAM_BYTES_MAX);
   }
 }

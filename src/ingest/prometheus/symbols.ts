@@ -1,5 +1,5 @@
 /** The symbols of a request of version 2, under numbers that stay the same from request to request. */
-import { longerWords } from "../../base/bytes/longer-array.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import type { ProtoReader } from "../../format/proto/reader.ts";
 import { invalid } from "./failure.ts";
 import { KeyIndex } from "../common/key-index.ts";
@@ -40,9 +40,9 @@ export class Symbols {
   push(start: number, end: number): void {
     const at = this.count++;
     if (at === this.starts.length) {
-      this.starts = longerWords(this.starts);
-      this.ends = longerWords(this.ends);
-      this.numbers = longerWords(this.numbers);
+      this.starts = longer(this.starts);
+      this.ends = longer(this.ends);
+      this.numbers = longer(this.numbers);
     }
     this.starts[at] = start;
     this.ends[at] = end;

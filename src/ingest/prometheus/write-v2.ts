@@ -8,7 +8,7 @@
  * native histograms are numbered apart (`histogram-lane.ts`).
  */
 import { SERIES_KEY_BYTES_MAX } from "../../base/limits.ts";
-import { longerWords } from "../../base/bytes/longer-array.ts";
+import { longer } from "../../base/bytes/longer-array.ts";
 import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import { batchesOf } from "./batches.ts";
@@ -231,7 +231,7 @@ export class RemoteWriteV2Decoder {
   private pushRef(ref: number): void {
     const number = this.symbols.numberOf(ref, this.reader);
     if (this.refCount === this.refs.length) {
-      this.refs = longerWords(this.refs);
+      this.refs = longer(this.refs);
       this.refBytes = new Uint8Array(this.refs.buffer);
       this.refView = new DataView(this.refs.buffer);
     }

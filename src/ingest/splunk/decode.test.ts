@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { STRING } from "../../column/data-type.ts";
-import { RowCollector, tagKey } from "../../table/row-collector.ts";
+import { RowCollector, tagKey } from "../../table/rows/row-collector.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { SchemaLookup } from "../../table/write-batch.ts";
 import { PipelineTime, WholeFloat } from "../common/value.ts";

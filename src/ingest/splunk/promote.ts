@@ -1,6 +1,6 @@
 /** Makes tags of columns that the built-in pipeline found as fields: series are told apart by host, source, sourcetype and `fields`. */
 import { scalarAt } from "../../column/scalar.ts";
-import { tagKey } from "../../table/row-collector.ts";
+import { tagKey } from "../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import { SeriesDictionary } from "../../table/series-dictionary.ts";
 import { tagText } from "../../table/tag-value.ts";

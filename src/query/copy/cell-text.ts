@@ -21,7 +21,7 @@ export type CellReader = (vector: Vector, row: number) => string | undefined;
 export function cellReader(type: DataType, patterns: TimePatterns): CellReader {
   const write = textOfType(type, patterns);
   return (vector, row) => {
-    if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row] ?? 0];
+    if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row] as number];
     const value = scalarAt(vector, type, row);
     return value === undefined ? undefined : write(value);
   };

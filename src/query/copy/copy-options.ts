@@ -1,5 +1,5 @@
 /** Options of COPY and of external tables (contract query.md 1.10): which there are, for which format, and what they may hold. */
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError, errorText, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { COMPRESSIONS, type Compression, writtenCompression } from "./compression.ts";
 import { PARALLELISM_MAX, PATTERN_CHARACTERS_MAX } from "./limits.ts";
@@ -65,8 +65,6 @@ const isWriting = (use: CopyUse): boolean => use === "to" || use === "database-t
 
 const INFER_RECORDS_DEFAULT = 1000;
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
-
 /** The options of a statement. @throws DbError InvalidArguments, Unsupported */
 export function copyOptions(given: Readonly<Record<string, string>>, use: CopyUse): CopyOptions {
   const options = new Map(Object.entries(given).map(([key, value]) => [canonical(key), value]));
@@ -75,7 +73,7 @@ export function copyOptions(given: Readonly<Record<string, string>>, use: CopyUs
   for (const key of options.keys()) {
     if (known.includes(key)) continue;
     const elsewhere = Object.values(KEYS).some((keys) => keys.includes(key)) ? ` for format ${format}` : "";
-    throw invalid(`Unrecognized copy option key: ${key}${elsewhere}; use one of ${known.join(", ")}`);
+    throw invalidArguments(`Unrecognized copy option key: ${key}${elsewhere}; use one of ${known.join(", ")}`);
   }
   const flag = (key: string, fallback: boolean): boolean => booleanOf(key, options.get(key), fallback);
   return {
@@ -108,25 +106,28 @@ function formatOf(text: string | undefined, use: CopyUse): FileFormat {
   const format = (text ?? "parquet").toLowerCase();
   if (format === "parquet" || format === "csv" || format === "json") return format;
   if (format === "orc") throw new DbError(StatusCode.Unsupported, "cannot copy: format 'orc' is not supported; use parquet, csv or json");
-  throw invalid(`Unsupported format: ${format.slice(0, 40)}; ${use === "external" ? "an external table has" : "use"} parquet, csv or json`);
+  throw invalidArguments(
+    `Unsupported format: ${format.slice(0, 40)}; ${use === "external" ? "an external table has" : "use"} parquet, csv or json`,
+  );
 }
 
 function booleanOf(key: string, text: string | undefined, fallback: boolean): boolean {
   if (text === undefined) return fallback;
   const lower = text.toLowerCase();
   if (lower === "true" || lower === "false") return lower === "true";
-  throw invalid(`Invalid copy option, key: ${key}, value: ${text.slice(0, 40)}; use 'true' or 'false'`);
+  throw invalidArguments(`Invalid copy option, key: ${key}, value: ${text.slice(0, 40)}; use 'true' or 'false'`);
 }
 
 function countOf(key: string, text: string | undefined, fallback: number, most: number): number {
   if (text === undefined) return fallback;
   if (/^\d{1,9}$/.test(text) && Number(text) >= 1) return Math.min(Number(text), most);
-  throw invalid(`Invalid copy option, key: ${key}, value: ${text.slice(0, 40)}; use a whole number from 1 to ${most}`);
+  throw invalidArguments(`Invalid copy option, key: ${key}, value: ${text.slice(0, 40)}; use a whole number from 1 to ${most}`);
 }
 
 function patternOf(text: string | undefined): RegExp | undefined {
   if (text === undefined) return undefined;
-  if (text.length > PATTERN_CHARACTERS_MAX) throw invalid(`cannot use pattern: it is longer than ${PATTERN_CHARACTERS_MAX} characters`);
+  if (text.length > PATTERN_CHARACTERS_MAX)
+    throw invalidArguments(`cannot use pattern: it is longer than ${PATTERN_CHARACTERS_MAX} characters`);
   try {
     return new RegExp(text, "u");
   } catch (cause) {
@@ -141,7 +142,7 @@ function delimiterOf(text: string | undefined): string {
   const named = text === "\\t" ? "\t" : /^\d{1,3}$/.test(text) ? String.fromCharCode(Number(text)) : text;
   const code = named.charCodeAt(0);
   if (named.length === 1 && code > 0 && code < 128 && !/["\r\n]/.test(named)) return named;
-  throw invalid(
+  throw invalidArguments(
     `Invalid copy option, key: delimiter, value: ${text.slice(0, 40)}; use one ASCII character, or its code such as 9 for a tab`,
   );
 }
@@ -151,13 +152,14 @@ function compressionOf(text: string | undefined, use: CopyUse): Compression | "n
   const lower = text.toLowerCase();
   if (lower === "none" || lower === "uncompressed" || lower === "") return "none";
   const found = COMPRESSIONS.find((name) => name === lower || (name === "gzip" && lower === "gz") || (name === "zstd" && lower === "zst"));
-  if (found === undefined) throw invalid(`Unsupported compression type: ${text.slice(0, 40)}; use ${COMPRESSIONS.join(", ")} or none`);
+  if (found === undefined)
+    throw invalidArguments(`Unsupported compression type: ${text.slice(0, 40)}; use ${COMPRESSIONS.join(", ")} or none`);
   return isWriting(use) ? writtenCompression(found) : found;
 }
 
 function timePattern(key: string, text: string | undefined, use: CopyUse): TimePattern | undefined {
   if (text === undefined) return undefined;
   const made = TimePattern.of(text, isWriting(use) ? "print" : "read");
-  if (typeof made === "string") throw invalid(`Invalid copy option, key: ${key}, value: ${text.slice(0, 80)}: ${made}`);
+  if (typeof made === "string") throw invalidArguments(`Invalid copy option, key: ${key}, value: ${text.slice(0, 80)}: ${made}`);
   return made;
 }

@@ -4,6 +4,7 @@ import { BOOLEAN, type DataType, FLOAT64, INT64, STRING } from "../../column/dat
 import type { Scalar } from "../../column/vector.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { CopyOptions } from "./copy-options.ts";
+import { isObject } from "./json-reader.ts";
 import { badFile, bytesOf, type FileRows, type FoundColumn } from "./file-rows.ts";
 import { type JsonGuess, jsonGuess, togetherInJson, typeOfJsonGuess } from "./infer-json.ts";
 import { documentText, parseDocument } from "./json-document.ts";
@@ -81,10 +82,6 @@ function parsed(file: OpenFile, text: string, line: number, options: CopyOptions
   if (options.skipBadRecords) return undefined;
   const advice = "a JSON file has one object a line; skip_bad_records = 'true' leaves other lines out";
   throw badFile(file.location, `line ${line}: ${why}: '${text.slice(0, 80)}'; ${advice}`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The columns of a JSON file, in the order in which its first records name them. */

@@ -5,11 +5,11 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { BytesVector, Vector } from "../../column/vector.ts";
-import type { SchemaNode } from "../../format/parquet/file-metadata-writer.ts";
+import type { SchemaNode } from "../../format/parquet/footer/file-metadata-writer.ts";
 import { type GroupInput, GroupWriter } from "../../format/parquet/groups/group-writer.ts";
 import { isGrouped, Shredder } from "../../format/parquet/groups/shredder.ts";
 import type { ColumnInput, ParquetColumn } from "../../format/parquet/types.ts";
-import { ParquetWriter } from "../../format/parquet/writer.ts";
+import { ParquetWriter } from "../../format/parquet/writing/writer.ts";
 import { HeldRows } from "../operator/rows/held-rows.ts";
 import type { MemoryBudget } from "../../base/memory/memory-budget.ts";
 import { inTurns, type PacedWork } from "../../base/scheduler/pace.ts";
@@ -151,7 +151,7 @@ function textsOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
   const texts = new Map<number, Uint8Array>();
   let length = 0;
   for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] ?? 0;
+    const code = codes[row] as number;
     let text = texts.get(code);
     if (text === undefined) texts.set(code, (text = encoder.encode(dictionary[code] ?? "")));
     length += text.length;
@@ -161,7 +161,7 @@ function textsOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
   const validity = new Uint8Array(rowCount);
   let at = 0;
   for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] ?? 0;
+    const code = codes[row] as number;
     const text = texts.get(code);
     if (text !== undefined) bytes.set(text, at);
     at += text?.length ?? 0;

@@ -60,7 +60,8 @@ function keyOf(type: DataType, key: string, plainOf: PlainOf): NestedPart {
   return isNested(type) ? jsonReader(type, plainOf)(key) : plainOf(type, key);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value of a document is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -18,7 +18,7 @@ import {
   type TimeUnit,
 } from "../../column/data-type.ts";
 import { exactInteger } from "../../column/exact-integer.ts";
-import { intervalText } from "../../value/interval-text.ts";
+import { intervalText } from "../../value/interval/interval-text.ts";
 import type { Scalar } from "../../column/vector.ts";
 
 const UNITS: Readonly<Record<"MILLIS" | "MICROS" | "NANOS", TimeUnit>> = {

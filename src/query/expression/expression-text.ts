@@ -1,7 +1,7 @@
 /** Expressions as text, for EXPLAIN. */
 import { type DataType, displayName, isNested } from "../../column/data-type.ts";
 import { floatText } from "../../value/number-text.ts";
-import { intervalText } from "../../value/interval-text.ts";
+import { intervalText } from "../../value/interval/interval-text.ts";
 import { toText } from "../../value/value-text.ts";
 import { formatTimestamp } from "../../value/format-time.ts";
 import { isInterval, type Value } from "../function/value/value.ts";

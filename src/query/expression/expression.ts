@@ -179,6 +179,12 @@ export function comparisonOf(expression: TypedExpression): Comparison | undefine
   return left.kind === "literal" ? { operator: FLIPPED[operator], subject: right, constant: left } : undefined;
 }
 
+/** The same expression over changed operands. */
+export function mapOperands(expression: TypedExpression, change: (operand: TypedExpression) => TypedExpression): TypedExpression {
+  const operands = operandsOf(expression);
+  return operands.length === 0 ? expression : withOperands(expression, operands.map(change));
+}
+
 /** Positions of the columns that an expression reads. */
 export function columnsOf(expression: TypedExpression, into: Set<number> = new Set()): Set<number> {
   if (expression.kind === "column") return into.add(expression.index);
@@ -189,25 +195,13 @@ export function columnsOf(expression: TypedExpression, into: Set<number> = new S
 /** The same expression over a relation whose columns lie elsewhere. */
 export function mapColumns(expression: TypedExpression, place: (index: number) => number): TypedExpression {
   if (expression.kind === "column") return { ...expression, index: place(expression.index) };
-  const operands = operandsOf(expression);
-  return operands.length === 0
-    ? expression
-    : withOperands(
-        expression,
-        operands.map((operand) => mapColumns(operand, place)),
-      );
+  return mapOperands(expression, (operand) => mapColumns(operand, place));
 }
 
 /** The same expression over the input of a projection to `expressions`. */
 export function inlined(expression: TypedExpression, expressions: readonly TypedExpression[]): TypedExpression {
   if (expression.kind === "column") return expressions[expression.index] ?? expression;
-  const operands = operandsOf(expression);
-  return operands.length === 0
-    ? expression
-    : withOperands(
-        expression,
-        operands.map((operand) => inlined(operand, expressions)),
-      );
+  return mapOperands(expression, (operand) => inlined(operand, expressions));
 }
 
 /** Whether an expression reads a column of an enclosing query. */

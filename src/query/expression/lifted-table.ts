@@ -62,7 +62,7 @@ export class LiftedTable {
     if (this.isFull || this.known === dictionary.length) return this;
     const { states } = this;
     for (let row = 0; row < rowCount; row++) {
-      const code = codes[row] ?? 0;
+      const code = codes[row] as number;
       if (states[code] === UNKNOWN) this.compute(code, dictionary[code]);
       if (this.isFull) break;
     }
@@ -76,7 +76,7 @@ export class LiftedTable {
     if (this.isFull || this.known === dictionary.length) return;
     const values = new RowValues(this.expression, context);
     for (let row = 0; row < rowCount && !this.isFull; row++) {
-      const code = codes[row] ?? 0;
+      const code = codes[row] as number;
       if (this.states[code] !== UNKNOWN) continue;
       const text = dictionary[code];
       try {
@@ -172,12 +172,12 @@ export class LiftedTable {
     if (this.asked || this.isFull) return undefined;
     if (kind === "string") {
       const target = new Uint32Array(rowCount);
-      for (let i = 0; i < rowCount; i++) target[i] = this.textCodes[codes[i] ?? 0] ?? 0;
+      for (let i = 0; i < rowCount; i++) target[i] = this.textCodes[codes[i] as number] as number;
       return { kind: "dictionary", codes: target, dictionary: this.texts };
     }
     if (isTimeType(this.expression.type) || (kind === "int" && this.hasBig)) {
       const values: Value[] = [];
-      for (let i = 0; i < rowCount; i++) values.push(this.results[codes[i] ?? 0]);
+      for (let i = 0; i < rowCount; i++) values.push(this.results[codes[i] as number]);
       return valuesVector(this.expression.type, values);
     }
     if (!["int", "float", "date", "time", "boolean"].includes(kind)) return undefined;
@@ -185,9 +185,9 @@ export class LiftedTable {
     const validity = new Uint8Array(rowCount);
     let nulls = false;
     for (let i = 0; i < rowCount; i++) {
-      const code = codes[i] ?? 0;
+      const code = codes[i] as number;
       const state = this.states[code] ?? NULL_ENTRY;
-      values[i] = kind === "boolean" ? state : (this.values[code] ?? 0);
+      values[i] = kind === "boolean" ? state : (this.values[code] as number);
       validity[i] = state === NULL_ENTRY ? 0 : 1;
       if (state === NULL_ENTRY) nulls = true;
     }

@@ -15,7 +15,7 @@ import type { DataType } from "../../column/data-type.ts";
 import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
-import { columnsOf, hasParameter, literal, operandsOf, partsOf, type TypedExpression, withOperands } from "./expression.ts";
+import { columnsOf, hasParameter, literal, operandsOf, partsOf, type TypedExpression, withOperands, mapOperands } from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
@@ -177,13 +177,7 @@ function constantParts(expression: TypedExpression, into: TypedExpression[]): bo
 
 function replaced(expression: TypedExpression, values: ReadonlyMap<TypedExpression, TypedExpression>): TypedExpression {
   const value = values.get(expression);
-  if (value !== undefined) return value;
-  const operands = operandsOf(expression);
-  if (operands.length === 0) return expression;
-  return withOperands(
-    expression,
-    operands.map((operand) => replaced(operand, values)),
-  );
+  return value ?? mapOperands(expression, (operand) => replaced(operand, values));
 }
 
 /** The value of an expression that reads no column, with turns for others. @throws DbError what it throws, Cancelled */

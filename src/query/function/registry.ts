@@ -1,4 +1,4 @@
-/** Looks up scalar functions by name and suggests near ones. */
+/** Looks up scalar functions by name. */
 import { BUCKET_FUNCTIONS } from "./family/bucket-functions.ts";
 import { CALENDAR_FUNCTIONS } from "./family/calendar-functions.ts";
 import { CONDITIONAL_FUNCTIONS } from "./family/conditional-functions.ts";
@@ -79,30 +79,4 @@ export function operatorFunction(name: string): ScalarFunction {
 /** Names that clients can call. */
 export function functionNames(): readonly string[] {
   return ALL.map((entry) => entry.name).filter((name) => !isInternal(name));
-}
-
-/** The candidate nearest to `name`, when it is near enough to be a slip of the keyboard: at most a third of the letters differ. */
-export function nearestName(name: string, candidates: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
-  for (const candidate of candidates) {
-    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
-  }
-  return best;
-}
-
-/** Insertions, deletions and replacements that lead from `a` to `b` (Levenshtein). */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

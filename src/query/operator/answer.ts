@@ -1,7 +1,7 @@
 /** The rows of a plan as those outside of the operators read them: intervals, which are bytes between operators, as text. */
 import type { Batch } from "../../column/batch.ts";
 import { INTERVAL } from "../../column/data-type.ts";
-import { intervalText } from "../../value/interval-text.ts";
+import { intervalText } from "../../value/interval/interval-text.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { Vector } from "../../column/vector.ts";
 import { isInterval } from "../function/value/value.ts";
@@ -10,11 +10,15 @@ import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
 import { run } from "./run.ts";
 import { valueAt } from "../expression/vector-values.ts";
 
-/** The rows of a plan, computed while they are read. A batch is valid until the next one. */
-export function answer(plan: PlanNode, exec: ExecContext): AsyncIterable<Batch> {
+/**
+ * The rows of a plan, computed while they are read. A batch is valid until the next one.
+ *
+ * @param keepsIntervals they stay bytes, which wire protocols write in forms of their own
+ */
+export function answer(plan: PlanNode, exec: ExecContext, keepsIntervals = false): AsyncIterable<Batch> {
   const places = plan.columns.flatMap(({ type }, i) => (type.kind === "interval" ? [i] : []));
   const batches = run(plan, exec);
-  return places.length === 0 ? batches : withText(batches, places);
+  return places.length === 0 || keepsIntervals ? batches : withText(batches, places);
 }
 
 async function* withText(batches: AsyncIterable<ExecBatch>, places: readonly number[]): AsyncIterable<Batch> {

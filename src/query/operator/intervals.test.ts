@@ -1,15 +1,13 @@
 /** Intervals as values of columns between operators. */
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
+import { checkRows } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import { failsExpression } from "../../../test/support/expression-check.ts";
 
 const SPANS =
   "(VALUES (1, INTERVAL '1 day'), (2, INTERVAL '10 days'), (3, INTERVAL '2 hours'), (4, NULL), (5, INTERVAL '24 hours')) AS v (k, i)";
 
-async function check(query: string, want: readonly (readonly unknown[])[]): Promise<void> {
-  const { rows } = await new QueryFixture().both(query);
-  expect([query, rows as unknown]).toEqual([query, want]);
-}
+const check = (query: string, want: readonly (readonly unknown[])[]): Promise<void> => checkRows(new QueryFixture(), query, want);
 
 test("an interval of a column is added to times and intervals", async () => {
   await check(`SELECT CAST(DATE '2024-01-31' + i AS STRING) FROM ${SPANS} WHERE k = 2`, [["2024-02-10"]]);

@@ -1,6 +1,7 @@
 /** Joins, set operations, WITH and sub-queries: exact answers, and random queries by loops and reference, which joins by nested loops. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { checkFails, rowTexts } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 let data: QueryFixture;
@@ -12,19 +13,13 @@ beforeAll(async () => {
   await data.sql("INSERT INTO r VALUES ('p', 1, 1.5, 1), ('p', 5, 2.5, 2), ('q', 3, NULL, 3), (NULL, 4, 0.5, 4), ('t', NULL, 4.5, 5)");
 });
 
-/** The rows of an answer, each as text, NULL as "-". */
-async function rowsOf(sql: string): Promise<readonly string[]> {
-  const { rows } = await data.both(sql);
-  return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));
-}
+const rowsOf = (sql: string): Promise<readonly string[]> => rowTexts(data, sql);
 
 async function check(sql: string, want: readonly string[]): Promise<void> {
   expect([...(await rowsOf(sql))].sort(), sql).toEqual([...want].sort());
 }
 
-async function checkFails(sql: string, why: RegExp): Promise<void> {
-  expect(await data.sql(sql).then(() => "no error", String), sql).toMatch(why);
-}
+const fails = (sql: string, why: RegExp): Promise<void> => checkFails(data, sql, why);
 
 describe("joins", () => {
   test("inner joins give the pairs; NULL equals nothing", async () => {
@@ -79,10 +74,10 @@ describe("joins", () => {
     await check("SELECT * FROM (VALUES (1, 'x'), (2, 'y')) AS v (n, s) JOIN l ON n = a WHERE s = 'y'", ["2 y p 2 - 2"]);
   });
   test("names that mean two columns are refused", async () => {
-    await checkFails("SELECT k FROM l JOIN r ON l.k = r.k", /Ambiguous reference to unqualified field k/);
-    await checkFails("SELECT a FROM l JOIN r ON nope = 1", /No field named nope/);
-    await checkFails("SELECT a FROM l JOIN r USING (a)", /column a of USING is not on both sides/);
-    await checkFails("SELECT * FROM l LEFT JOIN r", /needs ON or USING/);
+    await fails("SELECT k FROM l JOIN r ON l.k = r.k", /Ambiguous reference to unqualified field k/);
+    await fails("SELECT a FROM l JOIN r ON nope = 1", /No field named nope/);
+    await fails("SELECT a FROM l JOIN r USING (a)", /column a of USING is not on both sides/);
+    await fails("SELECT * FROM l LEFT JOIN r", /needs ON or USING/);
   });
   test("on random keys, kinds and batch sizes", async () => {
     const kinds = fc.constantFrom("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "RIGHT ANTI JOIN");
@@ -207,12 +202,12 @@ describe("set operations", () => {
   test("types meet, and widths must", async () => {
     const { types } = await data.both("SELECT 1 UNION ALL SELECT 2.5");
     expect(types).toEqual(["Float64"]);
-    await checkFails("SELECT 1 UNION SELECT 1, 2", /UNION queries have different number of columns/);
-    await checkFails("SELECT 1 EXCEPT SELECT INTERVAL '1 day'", /no common type/);
+    await fails("SELECT 1 UNION SELECT 1, 2", /UNION queries have different number of columns/);
+    await fails("SELECT 1 EXCEPT SELECT INTERVAL '1 day'", /no common type/);
   });
   test("VALUES is a query", async () => {
     expect(await rowsOf("VALUES (2, 'b'), (1, 'a') ORDER BY column1")).toEqual(["1 a", "2 b"]);
-    await checkFails("VALUES (1), (1, 2)", /Inconsistent data length/);
+    await fails("VALUES (1), (1, 2)", /Inconsistent data length/);
   });
 });
 
@@ -223,9 +218,9 @@ describe("WITH", () => {
     await check("WITH t AS (SELECT 1 AS n) SELECT * FROM (WITH u AS (SELECT n + 1 AS n FROM t) SELECT n FROM u) AS s, t", ["2 1"]);
   });
   test("refuses a name twice, and does not see later ones", async () => {
-    await checkFails("WITH t AS (SELECT 1), t AS (SELECT 2) SELECT 1", /WITH query name "t" specified more than once/);
-    await checkFails("WITH t AS (SELECT 1) SELECT (WITH t AS (SELECT 2) SELECT 1)", /WITH query name "t" specified more than once/);
-    await checkFails("WITH t AS (SELECT * FROM u), u AS (SELECT 2) SELECT 1", /Table not found: greptime.public.u/);
+    await fails("WITH t AS (SELECT 1), t AS (SELECT 2) SELECT 1", /WITH query name "t" specified more than once/);
+    await fails("WITH t AS (SELECT 1) SELECT (WITH t AS (SELECT 2) SELECT 1)", /WITH query name "t" specified more than once/);
+    await fails("WITH t AS (SELECT * FROM u), u AS (SELECT 2) SELECT 1", /Table not found: greptime.public.u/);
   });
 });
 
@@ -241,8 +236,8 @@ describe("sub-queries", () => {
       "2 1",
     ]);
     await check("SELECT a FROM l WHERE (SELECT b FROM r WHERE false) IS NULL", ["1", "2", "3", "4", "-"]);
-    await checkFails("SELECT (SELECT b FROM r)", /returned more than one row/);
-    await checkFails("SELECT (SELECT b, k FROM r)", /should only return one column/);
+    await fails("SELECT (SELECT b FROM r)", /returned more than one row/);
+    await fails("SELECT (SELECT b, k FROM r)", /should only return one column/);
   });
   test("in EXISTS, IN and comparisons with ANY and ALL", async () => {
     await check("SELECT a FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k)", ["1", "2", "3"]);
@@ -258,7 +253,7 @@ describe("sub-queries", () => {
   test("above a GROUP BY", async () => {
     await check("SELECT k, count(*), (SELECT max(b) FROM r WHERE r.k = l.k) FROM l GROUP BY k", ["p 2 5", "q 1 3", "- 1 -", "s 1 -"]);
     await check("SELECT k FROM l GROUP BY k HAVING count(*) = (SELECT count(*) FROM r WHERE r.k = l.k)", ["p", "q"]);
-    await checkFails("SELECT k, (SELECT max(b) FROM r WHERE r.b = l.a) FROM l GROUP BY k", /must be in GROUP BY/);
+    await fails("SELECT k, (SELECT max(b) FROM r WHERE r.b = l.a) FROM l GROUP BY k", /must be in GROUP BY/);
   });
   test("in FROM, also sideways", async () => {
     await check("SELECT s.n FROM (SELECT a + 1 AS n, k FROM l) AS s WHERE s.k = 'p'", ["2", "3"]);
@@ -307,7 +302,7 @@ describe("sub-queries", () => {
 
 test("DISTINCT ON keeps the first row of each group", async () => {
   await check("SELECT DISTINCT ON (k) k, a FROM l ORDER BY k, a DESC", ["p 2", "q 3", "s -", "- 4"]);
-  await checkFails("SELECT DISTINCT ON (k) k, a FROM l ORDER BY a", /must match initial ORDER BY/);
+  await fails("SELECT DISTINCT ON (k) k, a FROM l ORDER BY a", /must match initial ORDER BY/);
 });
 
 test("the newest row before that of the query around is found, not the newest of all", async () => {

@@ -1,5 +1,6 @@
 /** The bytes of plans: values come back to the bit; what is no plan is refused with what is wrong and where. */
 import { describe, expect, test } from "bun:test";
+import { thrownBy } from "../../../test/support/failure-of.ts";
 import { DbError } from "../../base/error.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -27,16 +28,6 @@ function resealed(bytes: Uint8Array): Uint8Array {
   const copy = bytes.slice();
   new DataView(copy.buffer).setUint32(copy.length - 4, crc32(copy.subarray(0, -4)), true);
   return copy;
-}
-
-function failure(run: () => unknown): DbError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof DbError) return error;
-    throw error;
-  }
-  throw new Error("an error is wanted");
 }
 
 describe("values come back as they were", () => {
@@ -108,7 +99,7 @@ describe("shapes", () => {
       write: one.write,
       read: (from) => (from.expect(10, "a list"), from.length(), one.read(from), other.read(from)),
     };
-    expect(failure(() => read(both, bytes)).message).toContain("nothing of this kind has number 0");
+    expect(thrownBy(() => read(both, bytes)).message).toContain("nothing of this kind has number 0");
   });
 
   const kind = kinds<{ readonly kind: "a"; readonly x: number } | { readonly kind: "b"; readonly y: boolean }>({
@@ -120,7 +111,7 @@ describe("shapes", () => {
     ["no kind", { x: 1 }, "a record does not begin with its kind"],
   ];
   for (const [name, value, message] of wrong) {
-    test(`refuse ${name}`, () => expect(failure(() => read(kind, written(plain, value))).message).toContain(message));
+    test(`refuse ${name}`, () => expect(thrownBy(() => read(kind, written(plain, value))).message).toContain(message));
   }
   test("refuse a field that is missing, not known, or out of its range", () => {
     const given = (fields: Readonly<Record<string, PlainValue>>): Uint8Array => {
@@ -137,9 +128,9 @@ describe("shapes", () => {
       return to.finish();
     };
     expect(read(kind, given({ x: 1 }))).toEqual({ kind: "a", x: 1 });
-    expect(failure(() => read(kind, given({}))).message).toContain("a record lacks field x");
-    expect(failure(() => read(kind, given({ x: 1, z: 2 }))).message).toContain('a record has field "z"');
-    expect(failure(() => read(kind, given({ x: 10 }))).message).toContain("a whole number from 0 to 9 is wanted");
+    expect(thrownBy(() => read(kind, given({}))).message).toContain("a record lacks field x");
+    expect(thrownBy(() => read(kind, given({ x: 1, z: 2 }))).message).toContain('a record has field "z"');
+    expect(thrownBy(() => read(kind, given({ x: 10 }))).message).toContain("a whole number from 0 to 9 is wanted");
   });
 });
 
@@ -149,7 +140,7 @@ describe("what is no plan", () => {
   test("a newer version is refused by its number", () => {
     const newer = good.slice();
     newer[2] = 2;
-    const error = failure(() => read(plain, resealed(newer)));
+    const error = thrownBy(() => read(plain, resealed(newer)));
     expect(error.code).toBe(StatusCode.Unsupported);
     expect(error.message).toBe(
       "cannot read a plan: it is of version 2 of the format, and this server reads versions 1 to 1; update this server",
@@ -157,17 +148,17 @@ describe("what is no plan", () => {
   });
 
   test("other bytes are refused", () => {
-    expect(failure(() => read(plain, new Uint8Array())).message).toContain("it ends within its first bytes; it has 0");
-    expect(failure(() => read(plain, new TextEncoder().encode("SELECT 1"))).message).toContain("it does not begin as a plan does");
+    expect(thrownBy(() => read(plain, new Uint8Array())).message).toContain("it ends within its first bytes; it has 0");
+    expect(thrownBy(() => read(plain, new TextEncoder().encode("SELECT 1"))).message).toContain("it does not begin as a plan does");
     const [first = 0] = good;
-    expect(failure(() => read(plain, Uint8Array.of(first ^ 1, ...good.subarray(1)))).message).toContain("does not begin");
+    expect(thrownBy(() => read(plain, Uint8Array.of(first ^ 1, ...good.subarray(1)))).message).toContain("does not begin");
   });
 
   test("each damaged bit is found", () => {
     for (let bit = 24; bit < good.length * 8; bit++) {
       const damaged = good.slice();
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(failure(() => read(plain, damaged)).message).toContain("its checksum does not match");
+      expect(thrownBy(() => read(plain, damaged)).message).toContain("its checksum does not match");
     }
   });
 
@@ -190,7 +181,7 @@ describe("what is no plan", () => {
       const to = new PlanWriter();
       to.tag(tag);
       to.count(2 ** 40);
-      expect(failure(() => read(plain, to.finish())).code).toBe(StatusCode.InvalidArguments);
+      expect(thrownBy(() => read(plain, to.finish())).code).toBe(StatusCode.InvalidArguments);
     }
   });
 
@@ -201,14 +192,14 @@ describe("what is no plan", () => {
       return value;
     };
     expect(read(plain, written(plain, deep(PLAN_DEPTH_MAX)))).toEqual(deep(PLAN_DEPTH_MAX));
-    expect(failure(() => written(plain, deep(PLAN_DEPTH_MAX + 1))).message).toContain(`nests deeper than ${PLAN_DEPTH_MAX} levels`);
+    expect(thrownBy(() => written(plain, deep(PLAN_DEPTH_MAX + 1))).message).toContain(`nests deeper than ${PLAN_DEPTH_MAX} levels`);
     const to = new PlanWriter();
     for (let i = 0; i <= PLAN_DEPTH_MAX; i++) {
       to.tag(10);
       to.count(1);
     }
     to.tag(0);
-    expect(failure(() => read(plain, to.finish())).message).toContain(`it nests deeper than ${PLAN_DEPTH_MAX} levels`);
+    expect(thrownBy(() => read(plain, to.finish())).message).toContain(`it nests deeper than ${PLAN_DEPTH_MAX} levels`);
   });
 
   test("references that multiply are counted as what they stand for", () => {
@@ -216,7 +207,7 @@ describe("what is no plan", () => {
     const node: Shape<Node> = once(() => list<Node>(node));
     let value: Node = [];
     for (let i = 0; i < 40; i++) value = [value, value];
-    expect(failure(() => read(node, written(node, value))).message).toContain(`it has more than ${PLAN_VALUES_MAX} values`);
+    expect(thrownBy(() => read(node, written(node, value))).message).toContain(`it has more than ${PLAN_VALUES_MAX} values`);
   });
 
   test("memory is counted before it is taken", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { checkFails } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
@@ -12,10 +13,7 @@ async function check(query: string, want: readonly (readonly unknown[])[]): Prom
   expect([query, rows as unknown]).toEqual([query, want]);
 }
 
-async function fails(query: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(query).then(() => undefined, String);
-  expect([query, thrown]).toEqual([query, expect.stringContaining(message)]);
-}
+const fails = (query: string, message: string): Promise<void> => checkFails(fixture, query, message);
 
 test("paths have their types, and defaults where documents have nothing", async () => {
   await fixture.sql(`INSERT INTO logs VALUES

@@ -5,6 +5,7 @@ import { displayName, sameType } from "../../column/data-type.ts";
 import { chosenType } from "../function/signature/common-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { CommonTable, Query, QueryEnd, Select, SetOperation, TableReference, ValuesQuery, WithQuery } from "../sql/syntax/ast.ts";
+import { NO_END, plainSelect } from "../sql/syntax/plain-trees.ts";
 import { NO_FACTS } from "../system-facts.ts";
 import { castColumns } from "./bind/cast-columns.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
@@ -80,28 +81,13 @@ function* ended(query: SetOperation | ValuesQuery, planner: Planner): Steps<Plan
   const { orderBy, limit, offset, span } = query;
   const bare: Query = { ...query, ...NO_END };
   const from: TableReference = { kind: "derived", query: bare, lateral: false, alias: undefined, span };
-  const select: Select = {
-    kind: "select",
-    distinct: false,
-    distinctOn: [],
-    items: [{ kind: "star", table: undefined, span }],
-    from,
-    where: undefined,
-    groupBy: [],
-    having: undefined,
-    orderBy,
-    limit,
-    offset,
-    span,
-  };
-  return yield* planSelect(select, planner);
+  const items: Select["items"] = [{ kind: "star", table: undefined, span }];
+  return yield* planSelect(plainSelect({ items, from, orderBy, limit, offset, span }), planner);
 }
 
 function hasEnd({ orderBy, limit, offset }: QueryEnd): boolean {
   return orderBy.length > 0 || limit !== undefined || offset !== undefined;
 }
-
-const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 
 function* planWith(query: WithQuery, planner: Planner): Steps<PlanNode> {
   const named = new Map(planner.named);

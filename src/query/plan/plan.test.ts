@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ScanRequest } from "../../table/scan.ts";
 import { MemorySpill } from "../../../test/support/memory-spill.ts";
+import { checkFails } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -176,13 +177,7 @@ describe("rules", () => {
 });
 
 describe("errors", () => {
-  async function fails(sql: string, code: number, message: string): Promise<void> {
-    const failure = await fixture.sql(sql).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
-  }
+  const fails = (sql: string, code: number, message: string): Promise<void> => checkFails(fixture, sql, message, code);
 
   test("name what is wrong and what is near", async () => {
     await fails("SELECT nope FROM cpu", 3000, "No field named nope. Valid fields are cpu.host, cpu.dc, cpu.v, cpu.w, cpu.ts.");

@@ -3,13 +3,13 @@ import type { Batch } from "../../column/batch.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
+import { tableNotFound } from "../../table/not-found.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { RowSources, SourceRun } from "../operator/contract/row-sources.ts";
 import type { ServerSource } from "../operator/source/node.ts";
 import type { TableIdentity } from "../plan-format/plan-reader.ts";
 import { NO_FACTS } from "../system-facts.ts";
 import type { PlannerSources } from "./common/planner.ts";
-import { CATALOG_NAME } from "./from/source.ts";
 import { externalRows } from "./from/external-source.ts";
 import { tqlRows } from "./tql.ts";
 import { informationRows } from "./virtual/information-schema.ts";
@@ -47,6 +47,6 @@ export function rowSources({ catalog, system, files, promql }: PlannerSources, e
 export function tableOf(catalog: Pick<Catalog, "table">, { database, name, id }: TableIdentity): Table {
   const table = catalog.table(database, name);
   if (table?.schema.id === id) return table;
-  if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${name}`);
+  if (table === undefined) throw tableNotFound(database, name);
   throw new DbError(StatusCode.RequestOutdated, `cannot read table ${name}: it was made anew since the statement began; run it again`);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkFails } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
@@ -11,10 +12,7 @@ async function check(query: string, columns: string, want: readonly (readonly un
   expect([query, answer.columns.join(" "), answer.rows as unknown]).toEqual([query, columns, want]);
 }
 
-async function fails(query: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(query).then(() => undefined, String);
-  expect([query, thrown]).toEqual([query, expect.stringContaining(message)]);
-}
+const fails = (query: string, message: string): Promise<void> => checkFails(fixture, query, message);
 
 describe("* leaves columns out or changes them", () => {
   test("EXCLUDE and EXCEPT", async () => {

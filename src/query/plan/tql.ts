@@ -9,7 +9,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { Batch } from "../../column/batch.ts";
 import { displayName, NULL, sameType, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import { intervalText } from "../../value/interval-text.ts";
+import { intervalText } from "../../value/interval/interval-text.ts";
 import { parseTimestamp } from "../../value/parse-time.ts";
 import { isInterval, NANOS_PER_DAY, textOf } from "../function/value/value.ts";
 import type { PromqlEngine, PromqlPlan, PromqlRequest } from "../promql-engine.ts";
@@ -57,13 +57,13 @@ export function tqlRows(
   source: TqlSource,
   promql: PromqlEngine | undefined,
   { catalog, environment }: Pick<Planner, "catalog" | "environment">,
-  { signal, budget, columns }: SourceRun,
+  { signal, budget, columns, scan }: SourceRun,
 ): AsyncIterable<Batch> {
   const { request, database } = source;
   const plan = PLANNED.get(source) ?? engineOf(promql).plan(request, { catalog, environment: { ...environment, database } });
   const isSame = plan.columns.length === columns.length && plan.columns.every(({ type }, i) => sameType(type, columns[i]?.type ?? NULL));
   if (!isSame) throw new DbError(StatusCode.RequestOutdated, `cannot run ${plan.summary}: what it reads has changed; run it again`);
-  return plan.run({ signal, reserve: budget.reserve, release: budget.release });
+  return plan.run({ signal, reserve: budget.reserve, release: budget.release, scan });
 }
 
 /** What the engine is asked. @throws DbError InvalidSyntax, EngineExecuteQuery, InvalidArguments */

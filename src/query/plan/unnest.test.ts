@@ -1,22 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { checkFails, checkRows } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
 
 /** The rows of a query, in their order. loops and reference must agree. */
-async function check(query: string, want: readonly (readonly unknown[])[]): Promise<void> {
-  const { rows } = await fixture.both(query);
-  expect([query, rows as unknown]).toEqual([query, want]);
-}
+const check = (query: string, want: readonly (readonly unknown[])[]): Promise<void> => checkRows(fixture, query, want);
 
 async function names(query: string, want: readonly string[]): Promise<void> {
   expect([query, (await fixture.both(query)).columns]).toEqual([query, [...want]]);
 }
 
-async function fails(query: string, message: string): Promise<void> {
-  const thrown = await fixture.sql(query).then(() => undefined, String);
-  expect([query, thrown]).toEqual([query, expect.stringContaining(message)]);
-}
+const fails = (query: string, message: string): Promise<void> => checkFails(fixture, query, message);
 
 describe("unnest in the select list", () => {
   test("makes a row of each element", async () => {

@@ -11,6 +11,7 @@
  * so tokens never pile up, which take ten times their text. Their trees are let go, and made again when the rows are inserted. What tokens
  * and trees take is counted before it is made (`syntax-size.ts`).
  */
+import { paced } from "../../base/scheduler/pace.ts";
 import type { IToken, TokenType } from "chevrotain";
 import { assert } from "../../base/assert.ts";
 import type { Expression } from "./syntax/ast.ts";
@@ -55,13 +56,8 @@ export interface ParsePace {
 }
 
 /** @throws DbError InvalidSyntax, Unsupported; what `hold` throws */
-export async function parseInTurns(text: string, pace: ParsePace): Promise<ParsedText> {
-  const steps = parseInSteps(text, pace.hold);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await pace.turn();
-  }
+export function parseInTurns(text: string, pace: ParsePace): Promise<ParsedText> {
+  return paced(parseInSteps(text, pace.hold), pace);
 }
 
 /** @param hold counts what tokens and trees take @throws DbError InvalidSyntax, Unsupported; what `hold` throws */

@@ -1,10 +1,12 @@
 /** ADMIN functions: what only the engine can do (contract query.md 1.12). */
+import { notSupported } from "../plan/bind/plan-error.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INT64 } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
-import { nearestName } from "../function/registry.ts";
-import { CATALOG_NAME, resolveName } from "../plan/from/source.ts";
+import { tableNotFound } from "../../table/not-found.ts";
+import { nearestName } from "../../base/text/nearest.ts";
+import { resolveName } from "../plan/from/source.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
@@ -76,7 +78,7 @@ function tableNamed(name: string, context: QueryContext): Table {
   if (whole !== undefined) return whole;
   const { database, table } = resolveName(name.split("."), context.variables.database);
   const found = context.catalog.table(database, table);
-  if (found === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+  if (found === undefined) throw tableNotFound(database, table);
   return found;
 }
 
@@ -109,7 +111,7 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
 
 function unknownFunction(name: string): DbError {
   const why = REFUSED.get(name);
-  if (why !== undefined) return new DbError(StatusCode.Unsupported, `Not supported: ADMIN ${name}: ${why}`);
+  if (why !== undefined) return notSupported(`ADMIN ${name}: ${why}`);
   const near = nearestName(name, Object.keys(FUNCTIONS));
   return new DbError(
     StatusCode.InvalidArguments,

@@ -91,7 +91,7 @@ export async function declareCursor(
   const { memory: _, spill: __, ...rest } = options;
   try {
     const { plan, exec } = await prepareSelect(query, own, { ...rest, ...room?.options });
-    cursors.set(name, new Cursor(plan.columns, answer(plan, exec), controller, async () => room?.close()));
+    cursors.set(name, new Cursor(plan.columns, answer(plan, exec, true), controller, async () => room?.close()));
   } catch (thrown) {
     await room?.close();
     throw thrown;

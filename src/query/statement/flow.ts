@@ -2,14 +2,15 @@
  * Flows: this server runs none yet, so that there is nothing to show and nothing to drop. CREATE FLOW is checked as far as its text
  * goes and then refused.
  */
+import { CATALOG_NAME } from "../../table/reserved-names.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Environment } from "../function/signature/environment.ts";
-import { parseInterval } from "../../value/parse-interval.ts";
+import { parseInterval } from "../../value/interval/parse-interval.ts";
 import { isInterval, NANOS_PER_DAY } from "../function/value/value.ts";
 import { bindConstant } from "../plan/bind/bind.ts";
 import { environmentOf } from "../plan/common/planner.ts";
-import { CATALOG_NAME, resolveName } from "../plan/from/source.ts";
+import { resolveName } from "../plan/from/source.ts";
 import { prometheusDurationMillis } from "../plan/range/range-length.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/syntax/ast.ts";

@@ -12,6 +12,7 @@
  * | timestamp          | a whole number in the column's unit, or a text in the session's time zone                        |
  * | unknown            | as it is                                                                                        |
  */
+import { tableNotFound } from "../../table/not-found.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
@@ -159,7 +160,7 @@ const ROWS_AT_ONCE = 256;
 function* describeInsert({ table, columns, source }: Insert, environment: Environment, context: QueryContext): Steps<void> {
   const name = resolveName(table, environment.database);
   const schema = context.catalog.table(name.database, name.table)?.schema;
-  if (schema === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: greptime.${name.database}.${name.table}`);
+  if (schema === undefined) throw tableNotFound(name.database, name.table);
   if (source.kind !== "values") {
     yield* columnsOf(source, environment, context);
     return;

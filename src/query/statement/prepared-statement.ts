@@ -1,7 +1,6 @@
 /** PREPARE, EXECUTE and DEALLOCATE: prepared statements with a name, of one connection (contract query.md 4.1). */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { connectionFor, PREPARED_MAX } from "../connection.ts";
 import { bindConstant } from "../plan/bind/bind.ts";
 import { environmentOf } from "../plan/common/planner.ts";
@@ -17,17 +16,15 @@ type Of<K extends PreparedStatement["kind"]> = Extract<PreparedStatement, { kind
 const NOTHING: StatementResult = { kind: "affected", rowCount: 0 };
 const NESTED: ReadonlySet<Statement["kind"]> = new Set(["prepare", "execute", "deallocate"]);
 
-const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, why);
-
 /** Prepares a statement; one of that name is replaced. @throws DbError InvalidSyntax, InvalidArguments, those of `prepareQuery` */
 export async function prepare({ name, text, prepared: tree }: Of<"prepare">, context: QueryContext): Promise<StatementResult> {
   const { prepared } = connectionFor("PREPARE", context.variables.connection);
   assert(tree !== undefined, "the text of a PREPARE is parsed with its own");
   const query = await prepareQuery(tree, text, context);
   if (prepared.size >= PREPARED_MAX && !prepared.has(name))
-    throw invalid(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
+    throw invalidArguments(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
   if (NESTED.has(query.statement.kind))
-    throw invalid(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
+    throw invalidArguments(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
   prepared.set(name, query);
   return NOTHING;
 }
@@ -68,6 +65,6 @@ export function deallocate({ name }: Of<"deallocate">, context: QueryContext): S
 
 function preparedNamed(name: string, keyword: string, { variables }: QueryContext): PreparedQuery {
   const query = connectionFor(keyword, variables.connection).prepared.get(name);
-  if (query === undefined) throw invalid(`Prepared statement ${name} is not found`);
+  if (query === undefined) throw invalidArguments(`Prepared statement ${name} is not found`);
   return query;
 }

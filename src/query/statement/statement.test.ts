@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { checkFails } from "../../../test/support/query-check.ts";
 import { FIXTURE_NOW, QueryFixture } from "../../../test/support/query-fixture.ts";
 
 const FULLTEXT = "analyzer = 'English', backend = 'bloom', case_sensitive = 'false', false_positive_rate = '0.01', granularity = '10240'";
@@ -8,13 +9,7 @@ beforeEach(() => {
   fixture = new QueryFixture();
 });
 
-async function fails(sql: string, code: number, message: string): Promise<void> {
-  const failure = await fixture.sql(sql).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
-}
+const fails = (sql: string, code: number, message: string): Promise<void> => checkFails(fixture, sql, message, code);
 
 async function check(sql: string, rows: readonly (readonly unknown[])[]): Promise<void> {
   expect([sql, (await fixture.sql(sql)).rows]).toEqual([sql, rows as never]);

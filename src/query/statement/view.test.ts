@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { StatusCode } from "../../base/status-code.ts";
+import { checkFails, checkRows } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -9,21 +10,13 @@ beforeEach(async () => {
     INSERT INTO t VALUES ('a', 1, 1), ('b', 2, 2), ('c', 3, 3)`);
 });
 
-async function fails(sql: string, code: number, message: string): Promise<void> {
-  const failure = await fixture.sql(sql).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
-}
+const fails = (sql: string, code: number, message: string): Promise<void> => checkFails(fixture, sql, message, code);
 
 async function check(sql: string, rows: readonly (readonly unknown[])[]): Promise<void> {
   expect([sql, (await fixture.sql(sql)).rows]).toEqual([sql, rows as never]);
 }
 
-async function checkQuery(sql: string, rows: readonly (readonly unknown[])[]): Promise<void> {
-  expect([sql, (await fixture.both(sql)).rows]).toEqual([sql, rows as never]);
-}
+const checkQuery = (sql: string, rows: readonly (readonly unknown[])[]): Promise<void> => checkRows(fixture, sql, rows);
 
 describe("reading a view", () => {
   test("is reading its query", async () => {

@@ -1,11 +1,13 @@
 /** CREATE VIEW, DROP VIEW, SHOW CREATE VIEW (contract query.md 1.7). */
-import { DbError } from "../../base/error.ts";
+import { databaseNotFound, tableNotFound } from "../../table/not-found.ts";
+import { CATALOG_NAME } from "../../table/reserved-names.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { inTurns } from "../../base/scheduler/pace.ts";
 import { execContextOf } from "./shared/select.ts";
 import { newPlanner } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/common/planner.ts";
-import { CATALOG_NAME, type ResolvedName, resolveName } from "../plan/from/source.ts";
+import { type ResolvedName, resolveName } from "../plan/from/source.ts";
 import { planInside } from "../plan/from/view.ts";
 import { builtInTableNames } from "../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../query-context.ts";
@@ -19,19 +21,17 @@ import { rowsResult, textHeaders } from "./shared/rows-result.ts";
 
 const DONE: StatementResult = { kind: "affected", rowCount: 0 };
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
-
 /** Makes a view. Its query is planned first, so that it works. @throws DbError of contract query.md 1.7; those of the query */
 export async function createView(statement: CreateView, context: QueryContext): Promise<StatementResult> {
   const { orReplace, ifNotExists, columns, query } = statement;
   if (orReplace && ifNotExists) {
-    throw invalid("Invalid SQL, error: syntax error Create Or Replace and If Not Exist cannot be used together");
+    throw invalidArguments("Invalid SQL, error: syntax error Create Or Replace and If Not Exist cannot be used together");
   }
   const { catalog, variables } = context;
   const { database, table: name } = resolveName(statement.name, variables.database);
   checkWritable(database);
   checkTableName(name);
-  if (catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  if (catalog.database(database) === undefined) throw databaseNotFound(database);
   const full = `\`${CATALOG_NAME}.${database}.${name}\``;
   if (catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name)) {
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: ${full}`);
@@ -47,10 +47,10 @@ export async function createView(statement: CreateView, context: QueryContext): 
   const { columns: planned } = await inTurns(planInside(query, { database, name, queryDatabase }, planner), exec);
   const sources = planned.map((column) => column.name);
   if (columns.length > 0 && columns.length !== sources.length) {
-    throw invalid(`Expect ${sources.length} columns for view ${name}, but found ${columns.length}`);
+    throw invalidArguments(`Expect ${sources.length} columns for view ${name}, but found ${columns.length}`);
   }
   const twice = columns.find((column, i) => columns.indexOf(column) !== i);
-  if (twice !== undefined) throw invalid(`Invalid SQL, error: column name \`${twice}\` of view ${name} is duplicated`);
+  if (twice !== undefined) throw invalidArguments(`Invalid SQL, error: column name \`${twice}\` of view ${name} is duplicated`);
   await catalog.createView(
     {
       database,
@@ -78,9 +78,9 @@ export async function dropView(statement: Extract<Statement, { kind: "drop-view"
     checkWritable(database);
     if (context.catalog.view(database, name) === undefined) {
       const isTable = context.catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
-      if (isTable) throw invalid(`Invalid view "${CATALOG_NAME}.${database}.${name}": it is a table; use DROP TABLE`);
+      if (isTable) throw invalidArguments(`Invalid view "${CATALOG_NAME}.${database}.${name}": it is a table; use DROP TABLE`);
       if (statement.ifExists) continue;
-      throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${name}`);
+      throw tableNotFound(database, name);
     }
     found.push({ database, table: name });
   }

@@ -80,6 +80,7 @@ function leftError(signal: AbortSignal): Error {
   return new DbError(StatusCode.Cancelled, "Query has been cancelled");
 }
 
-function closing(): DbError {
+/** The error of work that ends with the server. */
+export function closing(): DbError {
   return new DbError(StatusCode.Cancelled, "cannot run query: the server is closing");
 }

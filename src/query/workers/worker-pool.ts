@@ -19,6 +19,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { FragmentBudget, FragmentJob, OpenFragment, Pulled, QueryWorkers } from "../operator/contract/query-workers.ts";
 import { CONTROL_WORDS, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+import { closing } from "./call-threads.ts";
 
 /** Fragments that may be open at a time. Reason: each holds a snapshot and waits for its turn. Beyond, queries run on their own thread. */
 const FRAGMENTS_MAX = 64;
@@ -327,10 +328,6 @@ export class WorkerPool implements QueryWorkers {
 /** What queries are told whose worker died; why is in the log. */
 function stopped(): DbError {
   return new DbError(StatusCode.External, "cannot run query: the worker that ran a part of it stopped; run it again");
-}
-
-function closing(): DbError {
-  return new DbError(StatusCode.Cancelled, "cannot run query: the server is closing");
 }
 
 interface FragmentHost {

@@ -6,7 +6,7 @@ const DEFAULT_CATALOG = "greptime";
 
 /** Whether a database exists. */
 export function databaseExists(name: string, db: IngestDb): boolean {
-  return db.databases().some((info) => info.name === name);
+  return db.hasDatabase(name);
 }
 
 /**

@@ -47,10 +47,15 @@ export class Logins {
       return await this.provider.authenticate(login.name, login.password);
     } catch (error) {
       if (!(error instanceof DbError) || error.code === StatusCode.Internal || error.code === StatusCode.Unknown) throw error;
-      this.failures.inc({ code: statusNameOf(error.code) });
-      this.tell(error, name, path, client);
+      this.refused(error, name, path, client);
       return error;
     }
+  }
+
+  /** Counts and logs a login that was refused elsewhere. @param name that was sent */
+  refused(error: DbError, name: string | undefined, path: string, client: () => string): void {
+    this.failures.inc({ code: statusNameOf(error.code) });
+    this.tell(error, name, path, client);
   }
 
   /** Who was refused: with the name that was sent, and nothing else that was. */

@@ -4,6 +4,7 @@
 import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { Db } from "../../db/db.ts";
+import { authFailures, serverErrors } from "../common/shared-counters.ts";
 import type { InFlightBytes } from "./body/in-flight.ts";
 import type { BuildInfo } from "./options.ts";
 
@@ -70,12 +71,8 @@ export class HttpMetrics {
       "db",
       "version",
     );
-    this.authFailures = metrics.counter(
-      "greptime_servers_auth_failure_count",
-      "requests and connections without valid credentials",
-      "code",
-    );
-    this.errors = metrics.counter("greptime_servers_error", "requests that a protocol server failed to answer", "protocol");
+    this.authFailures = authFailures(metrics);
+    this.errors = serverErrors(metrics);
     this.browserRefusals = metrics.counter(
       "varve_http_browser_refusals_total",
       "requests refused because pages of other sites sent them, or because they came under a foreign name",

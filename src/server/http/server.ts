@@ -12,6 +12,7 @@ import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
+import { prometheusExemplarRoutes } from "./protocols/prometheus/query/exemplars.ts";
 import { prometheusLabelRoutes } from "./protocols/prometheus/query/labels.ts";
 import { prometheusQueryRoutes } from "./protocols/prometheus/query/query.ts";
 import { promqlRowRoutes } from "./protocols/prometheus/query/rows.ts";
@@ -46,6 +47,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),
       ...prometheusTextRoutes(options),
+      ...prometheusExemplarRoutes(options),
       ...prometheusLabelRoutes(options, metrics, failures),
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),

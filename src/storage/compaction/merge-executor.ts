@@ -27,13 +27,9 @@ export function inlineMergeExecutor(store: FileStore): MergeExecutor {
   };
 }
 
-/**
- * Runs merges in one worker over the local files under `root`.
- *
- * @param script the worker's program; tests give it one that misbehaves
- */
-export function workerMergeExecutor(root: string, script: string = new URL("./merge-worker.ts", import.meta.url).href): MergeExecutor {
-  const worker = new JobWorker<MergeJob, MergeAnswer>("compact", root, script);
+/** Runs merges in one worker over the local files under `root`. */
+export function workerMergeExecutor(root: string): MergeExecutor {
+  const worker = new JobWorker<MergeJob, MergeAnswer>("compact", root, new URL("./merge-worker.ts", import.meta.url).href);
   worker.prestart();
   return {
     merge: async (job) => (await worker.run(job)).file,

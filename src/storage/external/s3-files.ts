@@ -4,7 +4,7 @@
  * statement gives none, sends their session token besides those it gives, and looks names up by itself.
  */
 import { isOrigin } from "../../base/text/endpoint-pattern.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import {
   CONNECTION_KEYS,
@@ -29,8 +29,6 @@ const ENDPOINTS: ReadonlyMap<string, string | undefined> = new Map([
   ["gcs", "https://storage.googleapis.com"],
   ["gs", "https://storage.googleapis.com"],
 ]);
-
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
 /** Where an object lies. */
 interface Place {
@@ -67,19 +65,19 @@ function placeOf(location: string, connection: FileConnection, network: StoreNet
   }
   for (const key of Object.keys(connection)) {
     if (!CONNECTION_KEYS.has(key))
-      throw invalid(`Unrecognized connection option key: ${key}; use one of ${[...CONNECTION_KEYS].join(", ")}`);
+      throw invalidArguments(`Unrecognized connection option key: ${key}; use one of ${[...CONNECTION_KEYS].join(", ")}`);
   }
   const rest = location.slice(location.indexOf("://") + 3);
   const slash = rest.indexOf("/");
   const host = slash < 0 ? rest : rest.slice(0, slash);
   const bucket = host === "" ? (connection["bucket"] ?? "") : host;
-  if (bucket === "") throw invalid(`cannot open '${location}': it names no bucket; write ${scheme}://bucket/key`);
-  if (!BUCKET.test(bucket) || bucket.includes("..")) throw invalid(`cannot open '${location}': no bucket has such a name`);
+  if (bucket === "") throw invalidArguments(`cannot open '${location}': it names no bucket; write ${scheme}://bucket/key`);
+  if (!BUCKET.test(bucket) || bucket.includes("..")) throw invalidArguments(`cannot open '${location}': no bucket has such a name`);
   const root = (connection["root"] ?? "").replace(/^\/+|\/+$/g, "");
   const key = (root === "" ? "" : `${root}/`) + (slash < 0 ? "" : rest.slice(slash + 1));
   // Clients and proxies on the way resolve them, so that another object would be meant than was signed.
   if (key.split("/").some((part) => part === "." || part === ".."))
-    throw invalid(`cannot open '${location}': a key may not have '.' or '..' as a part`);
+    throw invalidArguments(`cannot open '${location}': a key may not have '.' or '..' as a part`);
   return {
     client: new S3Client(network, bucketOf(bucket, ENDPOINTS.get(scheme), connection, network), signal),
     key,
@@ -95,13 +93,14 @@ function bucketOf(bucket: string, known: string | undefined, connection: FileCon
   const secretAccessKey = given("secret_access_key") ?? given("access_key_secret");
   const isVirtual = booleanOf(connection, "enable_virtual_host_style");
   const region = given("region");
-  if (region !== undefined && !/^[A-Za-z0-9-]{1,64}$/.test(region)) throw invalid("Invalid connection option, key: region: it is no name");
+  if (region !== undefined && !/^[A-Za-z0-9-]{1,64}$/.test(region))
+    throw invalidArguments("Invalid connection option, key: region: it is no name");
   const owner = endpointOf(given("endpoint") ?? known ?? `https://s3.${region ?? "us-east-1"}.amazonaws.com`);
   const pattern = network.check(withoutBucket(owner, bucket, isVirtual));
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw invalid("cannot reach the store: give access_key_id and secret_access_key in CONNECTION (…)");
+    throw invalidArguments("cannot reach the store: give access_key_id and secret_access_key in CONNECTION (…)");
   for (const key of [accessKeyId, given("session_token") ?? ""])
-    if (!/^[\x21-\x7e]*$/.test(key)) throw invalid("Invalid connection option: access_key_id and session_token are visible ASCII");
+    if (!/^[\x21-\x7e]*$/.test(key)) throw invalidArguments("Invalid connection option: access_key_id and session_token are visible ASCII");
   const endpoint = new URL(owner);
   if (isVirtual && !endpoint.hostname.startsWith(`${bucket}.`)) endpoint.hostname = `${bucket}.${endpoint.hostname}`;
   return {
@@ -124,7 +123,7 @@ function endpointOf(text: string): URL {
   const whole = text.includes("://") ? text : `https://${text}`;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (url !== undefined && isOrigin(url)) return url;
-  throw invalid("Invalid connection option, key: endpoint: it is no origin such as https://s3.example.com:9000");
+  throw invalidArguments("Invalid connection option, key: endpoint: it is no origin such as https://s3.example.com:9000");
 }
 
 function regionOf({ hostname }: URL): string {
@@ -135,7 +134,7 @@ function regionOf({ hostname }: URL): string {
 function booleanOf(connection: FileConnection, key: string): boolean {
   const text = (connection[key] ?? "false").toLowerCase();
   if (text === "true" || text === "false") return text === "true";
-  throw invalid(`Invalid connection option, key: ${key}, value: ${text.slice(0, 20)}; use 'true' or 'false'`);
+  throw invalidArguments(`Invalid connection option, key: ${key}, value: ${text.slice(0, 20)}; use 'true' or 'false'`);
 }
 
 /** An error of the store, without what it might repeat of the request; one text for all ways of not answering. */
@@ -149,10 +148,10 @@ function failed(what: string, thrown: unknown): DbError {
   }
   const { status, code } = thrown;
   const named = code === "" ? String(status) : `${status} ${code}`;
-  if (status === 404) return invalid(`cannot ${what}: the store has no such object (${named})`);
+  if (status === 404) return invalidArguments(`cannot ${what}: the store has no such object (${named})`);
   if (status >= 300 && status < 400)
-    return invalid(`cannot ${what}: the store answered ${named}, and redirects are not followed; name its own endpoint`);
-  if (status >= 400 && status < 500) return invalid(`cannot ${what}: the store answered ${named}`);
+    return invalidArguments(`cannot ${what}: the store answered ${named}, and redirects are not followed; name its own endpoint`);
+  if (status >= 400 && status < 500) return invalidArguments(`cannot ${what}: the store answered ${named}`);
   return new DbError(StatusCode.StorageUnavailable, `cannot ${what}: the store answered ${named}`);
 }
 
@@ -171,7 +170,7 @@ async function list(location: string, { client, key, prefix, root }: Place): Pro
         const name = object.key.slice(key.length);
         if (name === "" || name.startsWith(".")) continue;
         if (found.length === FOLDER_FILES_MAX) {
-          throw invalid(`cannot read folder '${location}': it has more than ${FOLDER_FILES_MAX} files`);
+          throw invalidArguments(`cannot read folder '${location}': it has more than ${FOLDER_FILES_MAX} files`);
         }
         found.push({ location: prefix + object.key.slice(root.length), name, byteLength: object.size });
       }
@@ -206,7 +205,7 @@ async function openObject(location: string, { client, key }: Place): Promise<Ope
 }
 
 function createObject(location: string, { client, key }: Place): NewFile {
-  if (location.endsWith("/")) throw invalid(`cannot write '${location}': it is a folder; name an object in it`);
+  if (location.endsWith("/")) throw invalidArguments(`cannot write '${location}': it is a folder; name an object in it`);
   return new NewObject(client, key, location);
 }
 

@@ -9,7 +9,7 @@ import { ByteReader } from "../../base/bytes/byte-reader.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { BytesVector, Scalar, Vector } from "../../column/vector.ts";
-import { compareBytes } from "../../format/parquet/statistics.ts";
+import { compareBytes } from "../../format/parquet/page/statistics.ts";
 import { LIST_BYTES_MAX, LIST_VALUES_MAX } from "./limits.ts";
 import { PairSet } from "./pair-set.ts";
 import { type KeyKind, RowKeys } from "./value-keys.ts";

@@ -63,8 +63,9 @@ async function* plainBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
 }
 
 /** Runs that stand alone, one row each. */
-async function* newestRows({ assembler, runs, singlesOf, selection }: Group): AsyncGenerator<ScanBatch> {
-  let series = new Uint32Array(BATCH_ROWS);
+async function* newestRows({ assembler, runs, singles, singlesOf, selection }: Group): AsyncGenerator<ScanBatch> {
+  let left = singles.length;
+  let series = new Uint32Array(Math.min(BATCH_ROWS, left));
   let count = 0;
   let parts: RowsOfSource[] = [];
   for (const [source, own] of singlesOf.entries()) {
@@ -82,7 +83,8 @@ async function* newestRows({ assembler, runs, singlesOf, selection }: Group): As
       if (kept > 0) parts.push({ source, rows: rows.subarray(0, kept) });
       if (count < BATCH_ROWS) continue;
       yield await assembleNewest(assembler, series, parts);
-      series = new Uint32Array(BATCH_ROWS);
+      left -= BATCH_ROWS;
+      series = new Uint32Array(Math.max(0, Math.min(BATCH_ROWS, left)));
       count = 0;
       parts = [];
     }

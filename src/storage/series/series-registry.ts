@@ -216,6 +216,10 @@ export class SeriesRegistry implements SeriesView {
     return dictionary.textOf(codes[series]!);
   }
 
+  hasValue(column: string, value: string): boolean {
+    return this.columnAt(this.positionOfName(column)).dictionary.find(value) > 0;
+  }
+
   /**
    * Code of a value in the tag column at `position`, added if new. Lone surrogates become U+FFFD, as they do in the log and in files: two
    * series that only they tell apart would be one after a restart.

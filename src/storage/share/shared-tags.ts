@@ -45,6 +45,10 @@ export class SharedTags implements TagCodes, SeriesView {
     return this.textAt(position, this.codesAt(position)[series]!);
   }
 
+  hasValue(column: string, value: string): boolean {
+    return this.dictionaryOf(column).includes(value);
+  }
+
   dictionaryOf(column: string): readonly (string | undefined)[] {
     return this.dictionaryAt(this.positionOf(column));
   }

@@ -109,7 +109,10 @@ export class SnapshotFiles {
     const reader = new RestingReader(this.store, file.meta.name, await this.store.open(file.meta.name));
     const done = reader.use();
     try {
-      const contents = await (tableId === undefined ? readContents(meta, reader, numbersOf(file)) : readTable(file, tableId, reader));
+      const contents =
+        tableId === undefined
+          ? await readContents(meta, await readFooter(meta, reader), reader, numbersOf(file))
+          : await readTable(file, tableId, reader);
       const warn = (trouble: string, why: string): void => this.onWarning(`${file.meta.name}: ${trouble}: ${why}`);
       const sst = new OpenSst(reader, contents, this.cache, warn, { tableId });
       const key = this.cache.takeKeys(1);

@@ -3,7 +3,7 @@
  */
 import type { Engine } from "../../../src/engine/engine.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../../src/column/data-type.ts";
-import { RowBatchBuilder } from "../../../src/table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../../src/table/rows/row-batch-builder.ts";
 import type { TableDefinition } from "../../../src/table/schema.ts";
 import { AUTO, put, refusal } from "../../engine/lines.ts";
 import { metricBatch, type Sample } from "../../support/metric-batch.ts";

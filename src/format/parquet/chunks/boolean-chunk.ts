@@ -1,10 +1,10 @@
 /** Column chunks of booleans: RLE of one bit, after its length in four bytes. */
 import type { NumberVector } from "../../../column/vector.ts";
-import { type ChunkWriter, noBounds, type WrittenChunk } from "../chunk-writer.ts";
-import { denseInts } from "../dense-rows.ts";
+import { type ChunkWriter, noBounds, type WrittenChunk } from "./chunk-writer.ts";
+import { denseInts } from "./dense-rows.ts";
 import { encodeHybrid } from "../encodings/rle-bit-packed.ts";
-import { Encoding } from "../page-header.ts";
-import { encodeBound } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { encodeBound } from "../page/statistics.ts";
 
 /** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. Any value but 0 is true. */
 export function writeBooleanChunk(chunk: ChunkWriter, input: NumberVector, start: number, pageEnds: Uint32Array): WrittenChunk {

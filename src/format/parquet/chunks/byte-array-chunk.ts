@@ -2,13 +2,13 @@
  * Column chunks of strings and binary fields: a dictionary when values repeat, else DELTA_LENGTH_BYTE_ARRAY.
  */
 import type { BytesVector } from "../../../column/vector.ts";
-import { bloomFilterOf } from "../bloom-filter.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
+import { bloomFilterOf } from "./bloom-filter.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
 import { encodeDeltaLengths } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
-import { Encoding } from "../page-header.ts";
-import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { compareBytes, lowerBound, upperBound } from "../page/statistics.ts";
 import { BytesDictionary } from "./bytes-dictionary.ts";
 
 /** Rows looked at before a dictionary is built. */

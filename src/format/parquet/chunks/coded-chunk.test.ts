@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { JSON_TYPE, STRING } from "../../../column/data-type.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import type { CodedBytes, ColumnInput, ParquetColumn, WriterOptions } from "../types.ts";
-import { ParquetWriter } from "../writer.ts";
+import { ParquetWriter } from "../writing/writer.ts";
 
 const COLUMNS: readonly ParquetColumn[] = [
   { name: "text", type: STRING, nullable: true, role: "field", bloom: true },

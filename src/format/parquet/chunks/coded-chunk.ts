@@ -2,14 +2,14 @@
  * Column chunks of texts that come as codes: the dictionary is known, so no row is compared or hashed. What is written is, byte for byte,
  * what `byte-array-chunk.ts` writes of the same values where it makes a dictionary of them.
  */
-import { bloomFilterOf } from "../bloom-filter.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
+import { bloomFilterOf } from "./bloom-filter.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
 import { encodePlainBytes } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
 import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
-import { Encoding } from "../page-header.ts";
-import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { compareBytes, lowerBound, upperBound } from "../page/statistics.ts";
 import type { CodedBytes } from "../types.ts";
 
 /** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. */

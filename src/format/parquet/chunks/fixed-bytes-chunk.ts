@@ -3,9 +3,9 @@
  * which are mostly equal: no dictionary is tried.
  */
 import type { BytesVector } from "../../../column/vector.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
-import { Encoding } from "../page-header.ts";
-import { FIXED_BYTES } from "../physical-type.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
+import { Encoding } from "../page/page-header.ts";
+import { FIXED_BYTES } from "../schema/physical-type.ts";
 
 /** Writes the chunk of rows `[start, last of pageEnds)`, one page up to each of `pageEnds`. */
 export function writeFixedBytesChunk(chunk: ChunkWriter, input: BytesVector, start: number, pageEnds: Uint32Array): WrittenChunk {

@@ -4,15 +4,15 @@
  */
 import { assert } from "../../../base/assert.ts";
 import type { NumberVector } from "../../../column/vector.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
-import { countValid, denseDoubles, denseFloats } from "../dense-rows.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
+import { countValid, denseDoubles, denseFloats } from "./dense-rows.ts";
 import { splitDoubles, splitFloats } from "../encodings/byte-stream-split.ts";
 import { bitWidthOf, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import { COMPRESSED_SHARE_MAX, FIELD_DICTIONARY_ENTRIES_MAX } from "../limits.ts";
-import { Encoding } from "../page-header.ts";
-import { hasPageSums } from "../page-sums.ts";
-import { PhysicalType } from "../physical-type.ts";
-import { encodeBound, type NumberStatistics, statisticsOfFloats } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { hasPageSums } from "../page/page-sums.ts";
+import { PhysicalType } from "../schema/physical-type.ts";
+import { encodeBound, type NumberStatistics, statisticsOfFloats } from "../page/statistics.ts";
 import { FloatDictionary } from "./float-dictionary.ts";
 
 type FloatArray = Float64Array | Float32Array;

@@ -9,14 +9,14 @@ import { assert } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { NumberArray, NumberVector, TimeVector, WideVector } from "../../../column/vector.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
-import { denseDoubles, denseInts, denseWides, doubleScratch, intScratch, wideScratch } from "../dense-rows.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
+import { denseDoubles, denseInts, denseWides, doubleScratch, intScratch, wideScratch } from "./dense-rows.ts";
 import { type DeltaWidths, encodeDelta32, encodeDelta64 } from "../encodings/delta-binary-packed.ts";
 import { COMPRESSED_SHARE_MAX } from "../limits.ts";
-import { Encoding } from "../page-header.ts";
-import { hasPageSums } from "../page-sums.ts";
-import { PhysicalType, storedScale } from "../physical-type.ts";
-import { encodeBound, type NumberStatistics, statisticsOfInts, statisticsOfWholes } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { hasPageSums } from "../page/page-sums.ts";
+import { PhysicalType, storedScale } from "../schema/physical-type.ts";
+import { encodeBound, type NumberStatistics, statisticsOfInts, statisticsOfWholes } from "../page/statistics.ts";
 
 /** Inputs that integer chunks take. */
 export type IntegerInput = NumberVector | WideVector | TimeVector;

@@ -6,14 +6,14 @@
 import { firstWordFrom } from "../../../base/bytes/binary-search.ts";
 import { assert } from "../../../base/assert.ts";
 import { pickTexts, type TextTable } from "../../../column/text-table.ts";
-import { bloomFilterOfTexts } from "../bloom-filter.ts";
-import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "../chunk-writer.ts";
+import { bloomFilterOfTexts } from "./bloom-filter.ts";
+import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
 import { encodePlainTexts } from "../encodings/byte-arrays.ts";
 import { bitWidthOf, HybridEncoder } from "../encodings/rle-bit-packed.ts";
 import { BOUND_BYTES_MAX } from "../limits.ts";
 import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
-import { Encoding } from "../page-header.ts";
-import { compareBytes, lowerBound, upperBound } from "../statistics.ts";
+import { Encoding } from "../page/page-header.ts";
+import { compareBytes, lowerBound, upperBound } from "../page/statistics.ts";
 import type { TagRuns } from "../types.ts";
 
 /** Index of a code in the chunk's dictionary, plus 1; 0 = not seen. Cleared after each chunk through the list of codes seen. */

@@ -1,6 +1,6 @@
 /** The chunk of a column, by what its values are: one place that knows which encoder takes what. */
-import { PhysicalType } from "../physical-type.ts";
-import type { ChunkWriter, WrittenChunk } from "../chunk-writer.ts";
+import { PhysicalType } from "../schema/physical-type.ts";
+import type { ChunkWriter, WrittenChunk } from "./chunk-writer.ts";
 import type { ColumnInput } from "../types.ts";
 import { writeBooleanChunk } from "./boolean-chunk.ts";
 import { writeByteArrayChunk } from "./byte-array-chunk.ts";

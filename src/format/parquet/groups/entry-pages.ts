@@ -1,6 +1,6 @@
 /** Where the pages of a leaf end: pages begin with a row, and have about as many entries and bytes as those of other columns. */
 import { PAGE_VALUE_BYTES_TARGET } from "../limits.ts";
-import { cutPages } from "../page-cut.ts";
+import { cutPages } from "../writing/page-cut.ts";
 import type { LeafRows } from "./shredder.ts";
 
 /** Most entries of a page, but for a row that has more. */

@@ -7,16 +7,16 @@
  * Pages of different columns end at different rows. Memory: the output buffer and one page; row groups stream out.
  */
 import { assert } from "../../../base/assert.ts";
-import { ChunkWriter, type WrittenChunk } from "../chunk-writer.ts";
+import { ChunkWriter, type WrittenChunk } from "../chunks/chunk-writer.ts";
 import { writeChunk } from "../chunks/write-chunk.ts";
-import { encodeFooter, type SchemaNode } from "../file-metadata-writer.ts";
-import { FileOutput } from "../file-output.ts";
+import { encodeFooter, type SchemaNode } from "../footer/file-metadata-writer.ts";
+import { FileOutput } from "../chunks/file-output.ts";
 import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
-import { cutPages } from "../page-cut.ts";
-import { placeIndexes } from "../page-index-writer.ts";
-import { physicalTypeOf } from "../physical-type.ts";
+import { cutPages } from "../writing/page-cut.ts";
+import { placeIndexes } from "../footer/page-index-writer.ts";
+import { physicalTypeOf } from "../schema/physical-type.ts";
 import type { ByteSink, ColumnInput, ParquetColumn } from "../types.ts";
-import { withBareSeconds } from "../writer.ts";
+import { withBareSeconds } from "../writing/writer.ts";
 import { cutEntries, PAGE_ENTRIES } from "./entry-pages.ts";
 import type { LeafRows } from "./shredder.ts";
 

@@ -15,11 +15,11 @@ import { assert } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, FLOAT32, isNested, STRING } from "../../../column/data-type.ts";
-import { intervalText } from "../../../value/interval-text.ts";
+import { intervalText } from "../../../value/interval/interval-text.ts";
 import { decodeNested, type NestedPart } from "../../../column/nested.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
-import type { SchemaNode } from "../file-metadata-writer.ts";
+import type { SchemaNode } from "../footer/file-metadata-writer.ts";
 import type { ColumnInput, LeafLevels, ParquetColumn } from "../types.ts";
 import { LevelBuffer } from "./level-buffer.ts";
 

@@ -4,10 +4,10 @@ import { scalarAt } from "../../../column/scalar.ts";
 import { textTableOf } from "../../../column/text-table.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
-import { openParquet, type ParquetFile } from "../file.ts";
-import { decodeDictionary, decodePage } from "../reader.ts";
+import { openParquet, type ParquetFile } from "../reading/file.ts";
+import { decodeDictionary, decodePage } from "../reading/reader.ts";
 import type { ColumnInput, PageDictionary, ParquetColumn, TagRuns, WriterOptions } from "../types.ts";
-import { ParquetWriter } from "../writer.ts";
+import { ParquetWriter } from "../writing/writer.ts";
 
 /** The bytes of a file with these rows. */
 export function writeToMemory(

@@ -1,7 +1,7 @@
 /**
  * A column of JSON texts: each row is what the sink was given since the row before it.
  */
-import { longerWords } from "../../../base/bytes/longer-array.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 import type { ProtoReader } from "../../../format/proto/reader.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { JsonSink } from "../json-sink.ts";
@@ -47,7 +47,7 @@ export class JsonColumn {
   /** Ends the row. */
   end(): void {
     const row = ++this.rowCount;
-    if (row >= this.offsets.length) this.offsets = longerWords(this.offsets);
+    if (row >= this.offsets.length) this.offsets = longer(this.offsets);
     this.offsets[row] = this.sink.used;
   }
 

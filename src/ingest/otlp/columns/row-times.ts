@@ -3,7 +3,7 @@
  * time within which they are exact.
  */
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";
-import { longerWords } from "../../../base/bytes/longer-array.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { TimeVector } from "../../../column/vector.ts";
 
@@ -33,8 +33,8 @@ export class RowTimes {
   add(low: number, high: number): void {
     const row = this.count++;
     if (row === this.low.length) {
-      this.low = longerWords(this.low);
-      this.high = longerWords(this.high);
+      this.low = longer(this.low);
+      this.high = longer(this.high);
     }
     this.low[row] = low;
     this.high[row] = high;

@@ -8,7 +8,7 @@
 import { FIELD_TEXT_BYTES_MAX } from "../../../base/limits.ts";
 import { type DataType, INT64 } from "../../../column/data-type.ts";
 import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
-import { tagKey } from "../../../table/row-collector.ts";
+import { tagKey } from "../../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { SchemaLookup } from "../../../table/write-batch.ts";

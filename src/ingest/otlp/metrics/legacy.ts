@@ -4,7 +4,7 @@
  */
 import { FLOAT64 } from "../../../column/data-type.ts";
 import { ProtoReader } from "../../../format/proto/reader.ts";
-import { RowCollector, tagKey } from "../../../table/row-collector.ts";
+import { RowCollector, tagKey } from "../../../table/rows/row-collector.ts";
 import { SeriesDictionary } from "../../../table/series-dictionary.ts";
 import { AnyValue, Attributes } from "../any-value.ts";
 import { RequestWalk, type Scope, type Visitor } from "../scope.ts";

@@ -3,7 +3,7 @@
  */
 import { resized } from "../../../base/bytes/longer-array.ts";
 import { FLOAT64 } from "../../../column/data-type.ts";
-import { RowCollector } from "../../../table/row-collector.ts";
+import { RowCollector } from "../../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
 import type { SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { TableWrite } from "../../../table/write-batch.ts";

@@ -1,7 +1,7 @@
 /**
  * One data point: time, values, and where its attributes stand.
  */
-import { longerWords } from "../../../base/bytes/longer-array.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 import { field, type ProtoReader, Wire } from "../../../format/proto/reader.ts";
 
 const TIME = field(3, Wire.fixed64);
@@ -143,7 +143,7 @@ export class PointReader {
     const { reader } = this;
     const start = reader.at;
     const stop = reader.lengthEnd(end);
-    if (this.spanEnd === this.spans.length) this.spans = longerWords(this.spans);
+    if (this.spanEnd === this.spans.length) this.spans = longer(this.spans);
     this.spans[this.spanEnd++] = start;
     this.spans[this.spanEnd++] = stop;
     reader.at = stop;

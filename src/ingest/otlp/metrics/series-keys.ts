@@ -4,6 +4,7 @@
  *
  *   | target u32 | length, KeyValue | length, KeyValue | … | bound f64? |
  */
+import { resized } from "../../../base/bytes/longer-array.ts";
 import { ProtoReader } from "../../../format/proto/reader.ts";
 import type { SeriesDictionary } from "../../../table/series-dictionary.ts";
 import { KeyIndex } from "../../common/key-index.ts";
@@ -96,9 +97,7 @@ export class SeriesKeys {
 
   private reserve(bytes: number): void {
     if (bytes <= this.scratch.length) return;
-    const grown = new Uint8Array(bytes * 2);
-    grown.set(this.scratch);
-    this.scratch = grown;
-    this.view = new DataView(grown.buffer);
+    this.scratch = resized(this.scratch, bytes * 2);
+    this.view = new DataView(this.scratch.buffer);
   }
 }

@@ -2,7 +2,7 @@
  * Services and operations of a request, each once: the rows of `<table>_services` and `<table>_operations`.
  */
 import { fnv1a } from "../../../base/bytes/hash.ts";
-import { RowCollector, tagKey } from "../../../table/row-collector.ts";
+import { RowCollector, tagKey } from "../../../table/rows/row-collector.ts";
 import { SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch } from "../../../table/write-batch.ts";
 import { SPAN_KINDS } from "../messages.ts";

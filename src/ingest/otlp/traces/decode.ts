@@ -7,7 +7,7 @@
  */
 import { FIELD_TEXT_BYTES_MAX } from "../../../base/limits.ts";
 import { ProtoReader } from "../../../format/proto/reader.ts";
-import { tagKey } from "../../../table/row-collector.ts";
+import { tagKey } from "../../../table/rows/row-collector.ts";
 import type { ColumnDefinition } from "../../../table/schema.ts";
 import { SERIES_DICTIONARY_BYTES_MAX, SeriesDictionary } from "../../../table/series-dictionary.ts";
 import type { FieldWrite, SchemaLookup, TableWrite, WriteBatch } from "../../../table/write-batch.ts";

@@ -3,7 +3,7 @@
  *
  * Source: Apache Parquet, parquet.thrift, struct PageHeader.
  */
-import { ThriftReader } from "../../../format/parquet/thrift-compact.ts";
+import { ThriftReader } from "../../../format/parquet/thrift/thrift-compact.ts";
 
 /** Fields of all kinds of pages. */
 interface PageSizes {

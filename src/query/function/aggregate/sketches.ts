@@ -1,12 +1,11 @@
 /** Aggregates that keep a sketch: approximate percentiles, HyperLogLog, UDDSketch. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT64, INT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { commonNumber, type NumberType } from "../signature/common-type.ts";
 import { boundsOf } from "../../../value/integer-range.ts";
 import { isNumeric } from "../signature/signature.ts";
 import { exactInteger, textOf, type Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { type Accumulator, type AggregateFunction, growth, type Reserve } from "./accumulator.ts";
 import { HyperLogLog } from "../sketch/hyper-log-log.ts";
 import { CENTROIDS_DEFAULT, TDigest } from "./t-digest.ts";
@@ -70,16 +69,13 @@ function typedNumber(value: number | undefined, type: DataType): Value {
 function portionOf(value: Value): number {
   const portion = Number(value);
   if (value !== undefined && portion >= 0 && portion <= 1) return portion;
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: the portion of a percentile must be 0.0..1.0, got ${textOf(value)}`);
+  throw executionError(`the portion of a percentile must be 0.0..1.0, got ${textOf(value)}`);
 }
 
 function centroidsOf(value: Value): number {
   const centroids = Number(value);
   if (centroids >= 1 && centroids <= CENTROIDS_MAX) return centroids;
-  throw new DbError(
-    StatusCode.EngineExecuteQuery,
-    `Execution error: the centroids of a percentile must be 1..${CENTROIDS_MAX}, got ${centroids}`,
-  );
+  throw executionError(`the centroids of a percentile must be 1..${CENTROIDS_MAX}, got ${centroids}`);
 }
 
 /** One value to a state. */

@@ -3,6 +3,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
 import { checkedDecimal, decimalAverage, decimalAverageType, decimalSumType } from "../value/decimal.ts";
+import { executionError } from "../value/execution-error.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
 import { isNumeric } from "../signature/signature.ts";
 import { exactInteger, type Value } from "../value/value.ts";
@@ -39,10 +40,7 @@ export function sumType(args: readonly DataType[]): FunctionType | undefined {
 export function averageType(args: readonly DataType[]): FunctionType | undefined {
   const [type] = args;
   if (args.length === 1 && type?.kind === "null")
-    throw new DbError(
-      StatusCode.EngineExecuteQuery,
-      "Execution error: cannot average NULL: it has no type; cast it, e.g. avg(NULL::DOUBLE)",
-    );
+    throw executionError("cannot average NULL: it has no type; cast it, e.g. avg(NULL::DOUBLE)");
   if (args.length === 1 && type?.kind === "duration") return { args: [type], result: type };
   return args.length === 1 && type?.kind === "decimal" ? { args: [type], result: decimalAverageType(type) } : numberToFloat(args);
 }
@@ -167,8 +165,15 @@ export const VARIANCES: Readonly<Record<string, VarianceKind>> = {
   variance: { sample: false, root: false },
 };
 
+/** The variance of so many numbers from the sum of the squares of their distances to the mean. */
+function varianceOf({ sample, root }: VarianceKind, count: number, squares: number): number | undefined {
+  const divisor = sample ? count - 1 : count;
+  if (divisor < 1) return undefined;
+  return root ? Math.sqrt(squares / divisor) : squares / divisor;
+}
+
 /** Variance by Welford's method, which loses no digits when the mean is large. */
-export function variance({ sample, root }: VarianceKind): () => Accumulator {
+export function variance(kind: VarianceKind): () => Accumulator {
   return () => {
     let [count, mean, squares] = [0, 0, 0];
     return {
@@ -179,11 +184,7 @@ export function variance({ sample, root }: VarianceKind): () => Accumulator {
         mean += delta / count;
         squares += delta * (x - mean);
       },
-      result() {
-        const divisor = sample ? count - 1 : count;
-        if (divisor < 1) return undefined;
-        return root ? Math.sqrt(squares / divisor) : squares / divisor;
-      },
+      result: () => varianceOf(kind, count, squares),
     };
   };
 }
@@ -192,7 +193,7 @@ export function variance({ sample, root }: VarianceKind): () => Accumulator {
  * The variance of several lots of numbers, from the count, the mean and the population's variance of each (Chan, Golub, LeVeque 1979: as
  * exact as adding the numbers one by one).
  */
-export function mergedVariance({ sample, root }: VarianceKind): () => Accumulator {
+export function mergedVariance(kind: VarianceKind): () => Accumulator {
   return () => {
     let [count, mean, squares] = [0, 0, 0];
     return {
@@ -207,11 +208,7 @@ export function mergedVariance({ sample, root }: VarianceKind): () => Accumulato
         mean = count === 0 ? Number(otherMean) : mean + delta * (more / all);
         count = all;
       },
-      result() {
-        const divisor = sample ? count - 1 : count;
-        if (divisor < 1) return undefined;
-        return root ? Math.sqrt(squares / divisor) : squares / divisor;
-      },
+      result: () => varianceOf(kind, count, squares),
     };
   };
 }

@@ -51,7 +51,7 @@ export class TDigest {
     if (portion <= 0) return this.low;
     const rank = portion * this.total;
     const { at, before } = portion > 0.5 ? this.fromAbove(rank) : this.fromBelow(rank);
-    const mean = this.means[at] ?? 0;
+    const mean = this.means[at] as number;
     if (last === 0) return this.clamped(mean, this.low, this.high);
     const [left, right] = [this.means[at - 1], this.means[at + 1]];
     const [min, max] = [left ?? this.low, right ?? this.high];
@@ -73,7 +73,7 @@ export class TDigest {
   private fromAbove(rank: number): { readonly at: number; readonly before: number } {
     let before = this.total;
     for (let at = this.weights.length - 1; at >= 0; at--) {
-      before -= this.weights[at] ?? 0;
+      before -= this.weights[at] as number;
       if (rank >= before) return { at, before };
     }
     return { at: 0, before };
@@ -85,7 +85,7 @@ export class TDigest {
 
   private merge(): void {
     if (this.waiting.length === 0) return;
-    const all = [...this.means.map((value, i) => ({ value, weight: this.weights[i] ?? 0 })), ...this.waiting];
+    const all = [...this.means.map((value, i) => ({ value, weight: this.weights[i] as number })), ...this.waiting];
     all.sort((a, b) => a.value - b.value || (Number.isNaN(a.value) ? 1 : 0) - (Number.isNaN(b.value) ? 1 : 0));
     for (const { value, weight } of this.waiting) {
       this.total += weight;

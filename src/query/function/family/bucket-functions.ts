@@ -5,6 +5,7 @@ import { parseTimeZone } from "../../../base/text/time-zone.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { isString } from "../signature/signature.ts";
 import { binned } from "./time-functions.ts";
 import { addInterval } from "../time/interval.ts";
 import { parseTimestamp } from "../../../value/parse-time.ts";
@@ -22,22 +23,21 @@ export function timeBucketOrigin({ months }: IntervalValue): bigint {
   return months === 0 ? MONDAY_NANOS : CENTURY_NANOS;
 }
 
-const isText = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
 const isMoment = (type: DataType | undefined): boolean => type?.kind === "timestamp" || type?.kind === "date";
 
 /** (width, time[, origin | offset | zone[, origin]]); dates and texts become timestamps. */
 const bucketType: ScalarFunction["resolve"] = ([width, time, place, origin, ...rest]) => {
-  if (rest.length > 0 || time === undefined || !(width?.kind === "interval" || isText(width))) return undefined;
-  if (!isMoment(time) && !isText(time)) return undefined;
+  if (rest.length > 0 || time === undefined || !(width?.kind === "interval" || isString(width))) return undefined;
+  if (!isMoment(time) && !isString(time)) return undefined;
   const type = time.kind === "timestamp" ? time : TIMESTAMP_NANOSECOND;
   if (place === undefined) return { args: [INTERVAL, type], result: type };
   if (origin !== undefined) {
-    if (!isText(place) || !(isMoment(origin) || isText(origin))) return undefined;
+    if (!isString(place) || !(isMoment(origin) || isString(origin))) return undefined;
     return { args: [INTERVAL, type, STRING, TIMESTAMP_NANOSECOND], result: type };
   }
   if (place.kind === "interval") return { args: [INTERVAL, type, INTERVAL], result: type };
   if (isMoment(place)) return { args: [INTERVAL, type, TIMESTAMP_NANOSECOND], result: type };
-  return isText(place) ? { args: [INTERVAL, type, STRING], result: type } : undefined;
+  return isString(place) ? { args: [INTERVAL, type, STRING], result: type } : undefined;
 };
 
 function timeBucket([width, time = 0, place, origin]: readonly Present[], { type }: FunctionCall): bigint {

@@ -11,6 +11,7 @@ import { formatLocalTime } from "../time/strftime.ts";
 import { rescale } from "../../../value/time-units.ts";
 import { offsetSecondsAt } from "../../../base/text/time-zone.ts";
 import { NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 
@@ -86,10 +87,7 @@ function clockByFormats([text, ...formats]: readonly Present[]): number {
     if (nanos !== undefined) return nanos;
   }
   const tried = formats.map((format) => `'${textOf(format).slice(0, 80)}'`).join(", ");
-  throw new DbError(
-    StatusCode.EngineExecuteQuery,
-    `Execution error: Error parsing time from '${textOf(text).slice(0, 80)}' using format ${tried}`,
-  );
+  throw executionError(`Error parsing time from '${textOf(text).slice(0, 80)}' using format ${tried}`);
 }
 
 /** The functions of this file. */

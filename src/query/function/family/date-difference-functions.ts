@@ -6,9 +6,10 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
+import { FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { isString } from "../signature/signature.ts";
 import { bucketIndexOf, PRECISION_NANOS, truncBuckets } from "../time/buckets.ts";
 import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
@@ -17,7 +18,6 @@ import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
 import { exactInteger, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);
-const isText = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
 
 const UNIT_MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12, decade: 120 };
 
@@ -77,7 +77,7 @@ function begunUnits(unit: string, a: bigint, b: bigint): number | bigint {
 }
 
 const unitAndTimes: ScalarFunction["resolve"] = ([unit, a, b, ...rest]) => {
-  if (rest.length > 0 || a === undefined || b === undefined || !isText(unit) || !isMomentType(a) || !isMomentType(b)) return undefined;
+  if (rest.length > 0 || a === undefined || b === undefined || !isString(unit) || !isMomentType(a) || !isMomentType(b)) return undefined;
   return { args: [STRING, a, b], result: INT64 };
 };
 
@@ -100,7 +100,7 @@ function dateDiff(given: readonly Present[], call: FunctionCall): ReturnType<Sca
 
 /** (unit, count, time): dates and texts become timestamps, since a unit may be less than a day. */
 const unitCountTime: ScalarFunction["resolve"] = ([unit, count, time, ...rest]) => {
-  if (rest.length > 0 || !isText(unit) || !(count?.kind === "int" || count?.kind === "null") || !isMomentType(time)) return undefined;
+  if (rest.length > 0 || !isString(unit) || !(count?.kind === "int" || count?.kind === "null") || !isMomentType(time)) return undefined;
   const type = time?.kind === "timestamp" ? time : TIMESTAMP_NANOSECOND;
   return { args: [STRING, INT64, time ?? type], result: type };
 };

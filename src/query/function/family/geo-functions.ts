@@ -12,11 +12,7 @@ import { partsOf } from "../nested/parts.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isNumeric, typed } from "../signature/signature.ts";
 import { exactInteger, type Present, textOf } from "../value/value.ts";
-
-/** The error of a place or cell that is none. */
-export function failure(why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
-}
+import { executionError } from "../value/execution-error.ts";
 
 /** Latitude, longitude and, unless 0, one whole number of 8 bits. */
 export function place(wholes: 0 | 1, result: DataType): ScalarFunction["resolve"] {
@@ -33,12 +29,12 @@ export function place(wholes: 0 | 1, result: DataType): ScalarFunction["resolve"
 export function checked([latitude, longitude]: readonly Present[]): readonly [latitude: number, longitude: number] {
   const [y, x] = [Number(latitude), Number(longitude)];
   if (Math.abs(y) <= 90 && Math.abs(x) <= 180) return [y, x];
-  throw failure(`there is no place at latitude ${y}, longitude ${x}: they are -90..90 and -180..180`);
+  throw executionError(`there is no place at latitude ${y}, longitude ${x}: they are -90..90 and -180..180`);
 }
 
 function geohash(args: readonly Present[]): string {
   const resolution = Number(args[2]);
-  if (resolution < 1 || resolution > 12) throw failure(`Invalid geohash resolution ${resolution}, valid value range: [1, 12]`);
+  if (resolution < 1 || resolution > 12) throw executionError(`Invalid geohash resolution ${resolution}, valid value range: [1, 12]`);
   const [latitude, longitude] = checked(args);
   return geohashOf(latitude, longitude, resolution);
 }
@@ -49,13 +45,13 @@ export function h3Call<T>(run: () => T): T {
     return run();
   } catch (cause) {
     if (cause instanceof DbError) throw cause; // of an argument, and says so
-    throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: H3 error: ${errorText(cause)}`, { cause });
+    throw executionError(`H3 error: ${errorText(cause)}`, cause);
   }
 }
 
 function h3CellAt(args: readonly Present[]): string {
   const resolution = Number(args[2]);
-  if (resolution > 15) throw failure(`H3 error: invalid resolution (got Some(${resolution})): out of range`);
+  if (resolution > 15) throw executionError(`H3 error: invalid resolution (got Some(${resolution})): out of range`);
   const [latitude, longitude] = checked(args);
   return h3Call(() => h3().latLngToCell(latitude, longitude, resolution));
 }
@@ -63,7 +59,8 @@ function h3CellAt(args: readonly Present[]): string {
 /** The library's form of a cell given as a number or as hexadecimal text. @throws DbError EngineExecuteQuery for what is no cell */
 export function h3Cell(value: Present | undefined): string {
   const text = typeof value === "string" ? value.trim().toLowerCase() : BigInt(value as number | bigint).toString(16);
-  if (!/^[0-9a-f]{1,16}$/.test(text) || !h3().isValidCell(text)) throw failure(`H3 error: invalid cell index '${text.slice(0, 40)}'`);
+  if (!/^[0-9a-f]{1,16}$/.test(text) || !h3().isValidCell(text))
+    throw executionError(`H3 error: invalid cell index '${text.slice(0, 40)}'`);
   return text;
 }
 
@@ -141,14 +138,14 @@ function s2CellAt(args: readonly Present[]): bigint {
 
 function s2Checked(value: Present | undefined): { readonly cell: bigint; readonly level: number } {
   const cell = BigInt.asUintN(64, BigInt(value as number | bigint));
-  if (!s2().cellid.valid(cell)) throw failure(`${cell} is no S2 cell`);
+  if (!s2().cellid.valid(cell)) throw executionError(`${cell} is no S2 cell`);
   return { cell, level: s2().cellid.level(cell) };
 }
 
 function s2ParentOf([value, wanted]: readonly Present[]): number | bigint {
   const { cell, level } = s2Checked(value);
   const target = Number(wanted);
-  if (target < 0 || target > level) throw failure(`an S2 cell of level ${level} has no parent of level ${target}`);
+  if (target < 0 || target > level) throw executionError(`an S2 cell of level ${level} has no parent of level ${target}`);
   return exactInteger(s2().cellid.parent(cell, target));
 }
 

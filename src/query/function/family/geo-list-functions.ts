@@ -4,10 +4,11 @@ import { FLOAT64, STRING, UINT64 } from "../../../column/data-type.ts";
 import { tooManyParts } from "../../../column/nested.ts";
 import { geohashNeighbours } from "../geo/geohash.ts";
 import { h3 } from "../geo/h3.ts";
-import { cellNumber, cells, checked, failure, h3Call, h3Cell, place } from "./geo-functions.ts";
+import { cellNumber, cells, checked, h3Call, h3Cell, place } from "./geo-functions.ts";
 import { listOf, resultOf } from "../nested/parts.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import type { Present } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 
 const CELLS = listOf(UINT64);
 
@@ -17,7 +18,7 @@ const cellList = (found: readonly string[], call: FunctionCall): Present => resu
 /** The cells up to `k` steps away, ring by ring from the middle. */
 function disk([cell, k]: readonly Present[], call: FunctionCall): Present {
   const steps = Number(k);
-  if (steps < 0) throw failure(`a disk of cells has a radius of 0 or more; got ${steps}`);
+  if (steps < 0) throw executionError(`a disk of cells has a radius of 0 or more; got ${steps}`);
   if (3 * steps * (steps + 1) + 1 > NESTED_PARTS_MAX) throw tooManyParts();
   const middle = h3Cell(cell);
   return cellList(h3Call(() => h3().gridDiskDistances(middle, steps)).flat(), call);
@@ -44,10 +45,10 @@ function path([a, b]: readonly Present[], call: FunctionCall): Present {
 
 function neighbours(args: readonly Present[], call: FunctionCall): Present {
   const resolution = Number(args[2]);
-  if (resolution < 1 || resolution > 12) throw failure(`Invalid geohash resolution ${resolution}, valid value range: [1, 12]`);
+  if (resolution < 1 || resolution > 12) throw executionError(`Invalid geohash resolution ${resolution}, valid value range: [1, 12]`);
   const [latitude, longitude] = checked(args);
   const around = geohashNeighbours(latitude, longitude, resolution);
-  if (around === undefined) throw failure("a geohash at a pole has no neighbours beyond it");
+  if (around === undefined) throw executionError("a geohash at a pole has no neighbours beyond it");
   return resultOf(call, around);
 }
 

@@ -1,12 +1,11 @@
 /** Functions on internet addresses (contract query.md 2.5). */
-import { DbError } from "../../../base/error.ts";
 import { ipv4Bytes, ipv6Bytes } from "../../../base/text/ip-bytes.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, BOOLEAN, STRING, UINT32 } from "../../../column/data-type.ts";
 import { alias, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { typed } from "../signature/signature.ts";
 import { addressText, liesInNetwork, maskedAddress, type Network, suggestedPrefix4, suggestedPrefix6 } from "../text/ip-address.ts";
 import { type Present, textOf, type Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 
 /** What the two versions of the protocol differ in. */
 interface Version {
@@ -36,13 +35,9 @@ const V6: Version = {
   suggested: suggestedPrefix6,
 };
 
-function failure(why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
-}
-
 function addressOf(text: string, version: Version): Uint8Array {
   const bytes = version.read(text.trim());
-  if (bytes === undefined) throw failure(`Invalid ${version.name} address: ${text.slice(0, 80)}`);
+  if (bytes === undefined) throw executionError(`Invalid ${version.name} address: ${text.slice(0, 80)}`);
   return bytes;
 }
 
@@ -50,7 +45,7 @@ function networkOf(text: string, version: Version): Network {
   const [address = "", prefix, ...rest] = text.trim().split("/");
   const bits = Number(prefix);
   if (prefix === undefined || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || bits > version.bits) {
-    throw failure(
+    throw executionError(
       `Invalid CIDR notation '${text.slice(0, 80)}': write an address and a prefix of 0 to ${version.bits} bits, address/prefix`,
     );
   }
@@ -62,13 +57,13 @@ function toCidr([text, mask]: readonly Present[], version: Version): string {
   const written = textOf(text).trim();
   const address = addressOf(version.read(written) === undefined ? version.completed(written) : written, version);
   const prefix = mask === undefined ? version.suggested(address) : Number(mask);
-  if (prefix < 0 || prefix > version.bits) throw failure(`Subnet mask must be between 0 and ${version.bits}, got ${prefix}`);
+  if (prefix < 0 || prefix > version.bits) throw executionError(`Subnet mask must be between 0 and ${version.bits}, got ${prefix}`);
   return `${addressText(maskedAddress(address, prefix))}/${prefix}`;
 }
 
 function numberText(value: Present): string {
   const number = Number(value);
-  if (number < 0 || number > 0xffff_ffff) throw failure(`${textOf(value)} is no IPv4 address: it must be 0..4294967295`);
+  if (number < 0 || number > 0xffff_ffff) throw executionError(`${textOf(value)} is no IPv4 address: it must be 0..4294967295`);
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join(".");
 }
 
@@ -76,7 +71,7 @@ function numberText(value: Present): string {
 function bytesText(value: Present): Value {
   if (value instanceof Uint8Array && value.length === 16) return addressText(value);
   const hex = value instanceof Uint8Array ? new TextDecoder().decode(value) : textOf(value).trim();
-  if (!/^[0-9a-fA-F]{32}$/.test(hex)) throw failure(`'${hex.slice(0, 80)}' is no IPv6 address: give 32 hexadecimal digits`);
+  if (!/^[0-9a-fA-F]{32}$/.test(hex)) throw executionError(`'${hex.slice(0, 80)}' is no IPv6 address: give 32 hexadecimal digits`);
   return addressText(Uint8Array.fromHex(hex));
 }
 

@@ -1,10 +1,9 @@
 /** Functions on JSON (contract query.md 2.5). A document is a JSON value or its text. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, JSON_TYPE, STRING } from "../../../column/data-type.ts";
 import { floatText } from "../../../value/number-text.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
 import { arrowName } from "../value/arrow-type.ts";
+import { executionError } from "../value/execution-error.ts";
 import { toJson } from "../../../value/cast-document.ts";
 import { fits } from "../../../value/integer-range.ts";
 import { jsonConditionOf, jsonPathOf } from "../json/json-path.ts";
@@ -132,13 +131,13 @@ function kindTest(name: string, test: (kind: JsonKind, json: string) => boolean)
 /** `json_object`: keys sorted, of equal keys the last. */
 function makeObject(args: readonly Value[], { type }: FunctionCall): string {
   if (args.length % 2 !== 0) {
-    throw failure(`json_object expects (key, value) argument pairs, got ${args.length} arguments`);
+    throw executionError(`json_object expects (key, value) argument pairs, got ${args.length} arguments`);
   }
   const members: string[] = [];
   for (let i = 0; i < args.length; i += 2) {
     const key = args[i];
-    if (key === undefined) throw failure("json_object does not allow NULL keys");
-    if (typeof key !== "string") throw failure(`json_object keys are texts, got ${arrowName(type.args[i] as DataType)}`);
+    if (key === undefined) throw executionError("json_object does not allow NULL keys");
+    if (typeof key !== "string") throw executionError(`json_object keys are texts, got ${arrowName(type.args[i] as DataType)}`);
     members.push(`${JSON.stringify(key)}:${memberText(args[i + 1], type.args[i + 1])}`);
   }
   return toJson(`{${members.join(",")}}`);
@@ -156,16 +155,12 @@ function memberText(value: Value, type: DataType = { kind: "null" }): string {
       return textOf(value);
     case "float": {
       const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
-      if (!Number.isFinite(number)) throw failure(`json_object cannot hold ${floatText(number)}: JSON has no such number`);
+      if (!Number.isFinite(number)) throw executionError(`json_object cannot hold ${floatText(number)}: JSON has no such number`);
       return floatText(number);
     }
     default:
-      throw failure(`json_object does not support values of type ${arrowName(type)}; cast the value to a string`);
+      throw executionError(`json_object does not support values of type ${arrowName(type)}; cast the value to a string`);
   }
-}
-
-function failure(why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
 }
 
 /** The functions of this file. */

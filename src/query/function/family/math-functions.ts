@@ -5,6 +5,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT32, FLOAT64, INT64, UINT64 } from "../../../column/data-type.ts";
 import { arithmetic } from "../number/arithmetic.ts";
 import { asDecimal, decimalArithmetic, decimalResult } from "../value/decimal.ts";
+import { executionError } from "../value/execution-error.ts";
 import { type DecimalRounding, roundedDecimal, roundedDecimalType } from "../number/decimal-rounding.ts";
 import { fits } from "../../../value/integer-range.ts";
 import { type Integer, overflow } from "../value/integer.ts";
@@ -39,7 +40,7 @@ const narrow = (value: number, call: FunctionCall): number => (isFloat32(call.ty
 const isFloat32 = (type: DataType): boolean => type.kind === "float" && type.bits === 32;
 
 /** Rounds half away from zero, as SQL does. */
-function roundHalfAway(value: number, digits = 0): number {
+function roundHalfAway(value: number, digits: number): number {
   if (!Number.isFinite(value)) return value;
   const scale = 10 ** digits;
   const scaled = Math.abs(value) * scale;
@@ -260,5 +261,5 @@ export const MATH_FUNCTIONS: readonly ScalarFunction[] = [
 
 function clamp(value: Present, low: Present, high: Present): Present {
   if (compareValues(low, high) <= 0) return smaller(larger(value, low), high);
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: min '${textOf(low)}' > max '${textOf(high)}'`);
+  throw executionError(`min '${textOf(low)}' > max '${textOf(high)}'`);
 }

@@ -102,12 +102,12 @@ function levenshtein(a: readonly string[], b: readonly string[]): number {
     const next = new Uint32Array(b.length + 1);
     next[0] = i + 1;
     for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (character === b[j - 1] ? 0 : 1);
-      next[j] = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const replaced = (row[j - 1] as number) + (character === b[j - 1] ? 0 : 1);
+      next[j] = Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1);
     }
     row = next;
   }
-  return row[b.length] ?? 0;
+  return row[b.length] as number;
 }
 
 /** Replaces the characters from `start` on, as many as `added` has unless `length` says. */

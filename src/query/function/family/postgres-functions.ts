@@ -2,9 +2,10 @@
  * Functions that clients of PostgreSQL call when they look around (contract query.md 2.5, 3.3). Everything belongs to one owner and is
  * visible; there are no expressions, constraints or comments in this catalog, which their functions answer with NULL.
  */
+import { postgresSetting } from "../../postgres-settings.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { BOOLEAN, type DataType, INT64, STRING } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import { elementsAt, elementType, listOf, resultOf } from "../nested/parts.ts";
 import { lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { typed } from "../signature/signature.ts";
@@ -44,25 +45,31 @@ const TYPE_NAMES: Readonly<Record<number, string>> = {
   3802: "jsonb",
 };
 
-/** What `current_setting` knows. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  search_path: "public",
-  server_version: "16.3",
-  server_version_num: "160003",
-  server_encoding: "UTF8",
-  client_encoding: "UTF8",
-  standard_conforming_strings: "on",
-  integer_datetimes: "on",
-  max_identifier_length: "63",
-};
-
 function currentSetting(name: string, missingIsNull: boolean, zone: string): Value {
   const key = name.toLowerCase();
   if (key === "timezone") return zone;
-  if (Object.hasOwn(SETTINGS, key)) return SETTINGS[key];
+  const known = postgresSetting(key);
+  if (known !== undefined) return known.value;
   if (missingIsNull) return undefined;
   throw new DbError(StatusCode.EngineExecuteQuery, `unrecognized configuration parameter "${name.slice(0, 80)}"`);
 }
+
+/** Settings that have an effect are those of the session: a function changes none of them. */
+const WITH_EFFECT: ReadonlySet<string> = new Set(["bytea_output", "datestyle", "intervalstyle", "statement_timeout", "timezone"]);
+
+/** What a setting without effect is set to. @throws DbError Unsupported where it has an effect; EngineExecuteQuery for an unknown one */
+function keptSetting(name: string, value: string): string {
+  const isUnknown = postgresSetting(name) === undefined && !name.includes(".");
+  if (isUnknown) throw new DbError(StatusCode.EngineExecuteQuery, `unrecognized configuration parameter "${name.slice(0, 80)}"`);
+  if (!WITH_EFFECT.has(name.toLowerCase())) return value;
+  throw new DbError(StatusCode.Unsupported, `Not supported: set_config of ${name}; use SET ${name} = '${value.slice(0, 80)}'`);
+}
+
+const setConfigType: ScalarFunction["resolve"] = ([name, value, isLocal, ...rest]) => {
+  const isText = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
+  const good = isText(name) && isText(value) && (isLocal?.kind === "boolean" || isLocal?.kind === "null") && rest.length === 0;
+  return good ? { args: [STRING, STRING, BOOLEAN], result: STRING } : undefined;
+};
 
 const settingType: ScalarFunction["resolve"] = ([name, missing, ...rest]) => {
   if (rest.length > 0 || (name?.kind !== "string" && name?.kind !== "null")) return undefined;
@@ -103,6 +110,21 @@ const formatType: ScalarFunction["resolve"] = (args) => {
   return good ? { args: args.map(() => INT64), result: STRING } : undefined;
 };
 
+/** Kinds of things that are asked whether they can be seen. */
+const VISIBLE = ["type", "function", "operator", "opclass", "opfamily", "collation", "conversion", "ts_config", "ts_dict", "ts_parser"];
+
+const SIZE_UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+
+/** `8192 bytes`, `10 MB`: the next unit from ten thousand on, rounded. */
+function prettySize(bytes: number): string {
+  let [size, unit] = [bytes, 0];
+  for (; Math.abs(size) >= 10_240 && unit < SIZE_UNITS.length - 1; unit++) size /= 1024;
+  return `${Math.round(size)} ${SIZE_UNITS[unit]}`;
+}
+
+const numberType: ScalarFunction["resolve"] = ([size, ...rest]) =>
+  rest.length === 0 && (size?.kind === "int" || size?.kind === "null") ? { args: [INT64], result: STRING } : undefined;
+
 /** The functions of this file. */
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
@@ -112,9 +134,29 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   fixed("pg_encoding_to_char", 1, 1, STRING, "UTF8"),
   fixed("pg_relation_size", 1, 2, INT64, 0),
   fixed("pg_total_relation_size", 1, 1, INT64, 0),
+  fixed("pg_table_size", 1, 1, INT64, 0),
+  fixed("pg_indexes_size", 1, 1, INT64, 0),
+  fixed("pg_database_size", 1, 1, INT64, 0),
+  fixed("pg_tablespace_size", 1, 1, INT64, 0),
+  fixed("pg_tablespace_location", 1, 1, STRING, ""),
+  fixed("pg_char_to_encoding", 1, 1, INT64, 6),
+  fixed("getdatabaseencoding", 0, 0, STRING, "UTF8"),
+  fixed("pg_is_in_recovery", 0, 0, BOOLEAN, false),
+  fixed("pg_postmaster_start_time", 0, 0, TIMESTAMP_NANOSECOND, undefined),
+  fixed("txid_current", 0, 0, INT64, 0),
+  fixed("pg_advisory_unlock_all", 0, 0, STRING, ""),
+  fixed("inet_server_addr", 0, 0, STRING, undefined),
+  fixed("inet_server_port", 0, 0, INT64, undefined),
+  fixed("inet_client_addr", 0, 0, STRING, undefined),
   fixed("pg_stat_get_numscans", 1, 1, INT64, 0),
+  ...VISIBLE.map((what) => fixed(`pg_${what}_is_visible`, 1, 1, BOOLEAN, true)),
   fixed("pg_my_temp_schema", 0, 0, INT64, 0),
   ...["pg_get_expr", "pg_get_constraintdef"].map((name) => fixed(name, 1, 3, STRING, undefined)),
+  ...["pg_get_indexdef", "pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef"].map((name) => fixed(name, 1, 3, STRING, undefined)),
+  ...["pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments", "pg_get_functiondef"].map((name) =>
+    fixed(name, 1, 1, STRING, undefined),
+  ),
+  ...["pg_get_serial_sequence", "pg_describe_object"].map((name) => fixed(name, 2, 3, STRING, undefined)),
   ...["pg_get_partkeydef", "pg_get_statisticsobjdef_columns"].map((name) => fixed(name, 1, 1, STRING, undefined)),
   ...["obj_description", "col_description", "shobj_description"].map((name) => fixed(name, 1, 2, STRING, undefined)),
   ...["has_table_privilege", "has_schema_privilege", "has_database_privilege", "has_any_column_privilege"].map((name) =>
@@ -136,7 +178,11 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   bound("array_lower", () => 1),
   bound("array_upper", (length) => length),
   strict("parse_ident(text)", typed(["text"], listOf(STRING)), ([name], call) => resultOf(call, namesOf(textOf(name)))),
+  strict("pg_size_pretty(bytes)", numberType, ([size]) => prettySize(Number(size))),
   strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdent(textOf(name))),
+  strict("set_config(name, value, is_local)", setConfigType, ([name, value]) => keptSetting(textOf(name), textOf(value)), {
+    volatility: "stable",
+  }),
   strict(
     "current_setting(name[, missing_ok])",
     settingType,

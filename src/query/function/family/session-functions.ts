@@ -1,4 +1,5 @@
 /** Functions that tell about the session and the server. */
+import { POSTGRES_VERSION } from "../../postgres-settings.ts";
 import { INT64, NULL, STRING } from "../../../column/data-type.ts";
 import { arrowName } from "../value/arrow-type.ts";
 import { alias, lenient, type ScalarFunction } from "../signature/scalar-function.ts";
@@ -6,6 +7,12 @@ import { constant } from "../signature/signature.ts";
 
 /** What `version()` answers over HTTP and gRPC. */
 const VERSION = "1.3.0";
+
+/** What it answers over PostgreSQL, whose tools read the number behind the name. */
+const POSTGRES = `PostgreSQL ${POSTGRES_VERSION} GreptimeDB ${VERSION}`;
+
+/** What it answers over MySQL: the version that the protocol's greeting tells, first. */
+const MYSQL = `8.4.2-GreptimeDB-${VERSION}`;
 
 /** What `build()` answers; a release names no branch and no commit. */
 const BUILD = `branch: \ncommit: \ncommit_short: \nclean: true\nversion: ${VERSION}`;
@@ -18,7 +25,14 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   database,
   schema,
   alias("current_database", database),
-  lenient("version()", constant(STRING), () => VERSION, { volatility: "stable" }),
+  lenient(
+    "version()",
+    constant(STRING),
+    (_, { environment: { isPostgres, isMysql } }) => (isPostgres === true ? POSTGRES : isMysql === true ? MYSQL : VERSION),
+    {
+      volatility: "stable",
+    },
+  ),
   lenient("build()", constant(STRING), () => BUILD, { volatility: "stable" }),
   lenient("connection_id()", constant(INT64), () => process.pid, { volatility: "stable" }),
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),

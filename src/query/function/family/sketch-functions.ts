@@ -1,19 +1,18 @@
 /** Functions that read the states of sketches (`aggregate/sketches.ts`). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, FLOAT64, UINT64 } from "../../../column/data-type.ts";
 import { hyperLogLogCount } from "../sketch/hyper-log-log.ts";
 import { UddSketch } from "../sketch/udd-sketch.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isNumeric } from "../signature/signature.ts";
 import type { Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 
 const bytes = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new Uint8Array());
 
 function portionOf(value: Value): number {
   const portion = Number(value);
   if (portion >= 0 && portion <= 1) return portion;
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: the portion of uddsketch_calc must be 0.0..1.0, got ${portion}`);
+  throw executionError(`the portion of uddsketch_calc must be 0.0..1.0, got ${portion}`);
 }
 
 /** The functions of this file. */

@@ -29,6 +29,7 @@ import { parseTimestamp } from "../../../value/parse-time.ts";
 import { binnedInZone, truncatedInZone } from "../time/zone-buckets.ts";
 import { NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY, type Present, textOf, type Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { zoneOf } from "./zone-functions.ts";
 
 const stamp = (unit: TimeUnit): DataType => ({ kind: "timestamp", unit });
@@ -161,8 +162,7 @@ function readByFormats([text, ...formats]: readonly Present[], zone: string): bi
     if (nanos !== undefined) return nanos;
   }
   const tried = formats.map((format) => `'${textOf(format).slice(0, 80)}'`).join(", ");
-  const message = `Execution error: Error parsing timestamp from '${textOf(text).slice(0, 80)}' using format ${tried}`;
-  throw new DbError(StatusCode.EngineExecuteQuery, message);
+  throw executionError(`Error parsing timestamp from '${textOf(text).slice(0, 80)}' using format ${tried}`);
 }
 
 /** `to_timestamp*`: numbers count in `numberUnit`, text is parsed, times are rescaled. */

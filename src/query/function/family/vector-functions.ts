@@ -2,13 +2,12 @@
  * Functions on vectors of 32-bit floats (contract query.md 2.5). An argument is a VECTOR, its bytes, or its text `[1,2]`; results that are
  * vectors are bytes. Every step rounds to 32 bits, as the type does.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BINARY, type DataType, FLOAT32, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
 import { embeddingText } from "../../../value/embedding.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isNumeric, typed } from "../signature/signature.ts";
 import { type Present, textOf } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { toEmbedding } from "../../../value/cast-document.ts";
 import { bytesOfElements, elementsOf, lengthsDiffer } from "../value/vector-elements.ts";
 
@@ -33,7 +32,7 @@ function ofVectors(name: string, result: DataType, run: (a: Float32Array, b: Flo
 
 /** Element by element. */
 function pairwise(name: string, run: (a: number, b: number) => number): ScalarFunction {
-  return ofVectors(name, BINARY, (a, b) => bytesOfElements(a.map((element, i) => run(element, b[i] ?? 0))));
+  return ofVectors(name, BINARY, (a, b) => bytesOfElements(a.map((element, i) => run(element, b[i] as number))));
 }
 
 /** A number and every element of a vector. */
@@ -51,7 +50,7 @@ function scaled(name: string, run: (number: number, element: number) => number):
 
 function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (const [i, element] of a.entries()) sum += element * (b[i] ?? 0);
+  for (const [i, element] of a.entries()) sum += element * (b[i] as number);
   return sum;
 }
 
@@ -68,7 +67,7 @@ const FLOAT32_EPSILON = 2 ** -23;
 
 function squaredDistance(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (const [i, element] of a.entries()) sum += (element - (b[i] ?? 0)) ** 2;
+  for (const [i, element] of a.entries()) sum += (element - (b[i] as number)) ** 2;
   return sum;
 }
 
@@ -93,13 +92,12 @@ function elementAt(vector: Float32Array, at: number): number {
   const element = vector[at];
   if (element !== undefined) return element;
   const why = vector.length === 0 ? "the vector is empty" : `k must be in 0..${vector.length - 1}, got ${at}`;
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: Out of range: ${why}`);
+  throw executionError(`Out of range: ${why}`);
 }
 
 function subvector(vector: Float32Array, start: number, end: number): Float32Array {
   if (start >= 0 && end >= start && end <= vector.length) return vector.slice(start, end);
-  const message = `Execution error: Invalid start and end indices: start=${start}, end=${end}, vec_len=${vector.length}`;
-  throw new DbError(StatusCode.EngineExecuteQuery, message);
+  throw executionError(`Invalid start and end indices: start=${start}, end=${end}, vec_len=${vector.length}`);
 }
 
 /** (vector, integer × count). */

@@ -3,8 +3,8 @@
  *
  * Limits: `COORDINATES_MAX`.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { executionError } from "../value/execution-error.ts";
+import { type DbError } from "../../../base/error.ts";
 
 /** A place on the plane: x is the longitude. */
 export interface Place {
@@ -114,5 +114,5 @@ class Reader {
 }
 
 function refusal(text: string, why: string): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `Execution error: Fail to parse WKT '${text.slice(0, 80)}': ${why}`);
+  return executionError(`Fail to parse WKT '${text.slice(0, 80)}': ${why}`);
 }

@@ -8,8 +8,8 @@
  *
  * Limits: `PATH_CHARACTERS_MAX`, `PATH_DEPTH_MAX`.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { executionError } from "../value/execution-error.ts";
+import { type DbError } from "../../../base/error.ts";
 
 /** An index of an array: from the start, or from its last element (0 is the last, -1 the one before). */
 export interface PathIndex {
@@ -290,7 +290,7 @@ class PathReader {
   }
 
   private failure(why: string): DbError {
-    return new DbError(StatusCode.EngineExecuteQuery, `Execution error: Illegal json path: '${this.text.slice(0, 80)}': ${why}`);
+    return executionError(`Illegal json path: '${this.text.slice(0, 80)}': ${why}`);
   }
 }
 

@@ -4,8 +4,7 @@
  *
  * Limits: `JSON_WORK_MAX` for one document, since conditions in conditions visit it over and over.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { executionError } from "../value/execution-error.ts";
 import { compareCodePoints } from "../../../column/code-points.ts";
 import { orderHolds } from "../../../value/order-holds.ts";
 import type { JsonPath, PathCondition, PathIndex, PathOperand, PathOperator, PathStep } from "./json-path.ts";
@@ -119,7 +118,7 @@ class Selection {
   private spend(work: number): void {
     this.work -= work;
     if (this.work >= 0) return;
-    throw new DbError(StatusCode.EngineExecuteQuery, "Execution error: a json path takes too many steps on one document; make it simpler");
+    throw executionError("a json path takes too many steps on one document; make it simpler");
   }
 }
 

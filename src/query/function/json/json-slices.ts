@@ -2,8 +2,8 @@
  * Looks into canonical JSON text (`value/json-text.ts`) without decoding it: a part of a canonical document is canonical text itself, so a
  * member or an element is a slice, and whole numbers keep all their digits.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { executionError } from "../value/execution-error.ts";
+import { type DbError } from "../../../base/error.ts";
 
 /** What a JSON value is. */
 export type JsonKind = "null" | "boolean" | "number" | "string" | "array" | "object";
@@ -109,8 +109,5 @@ function stringEnd(json: string, at: number): number {
 
 /** Stored bytes are not trusted to be canonical: reading ends with an error, never out of range. */
 function broken(json: string): DbError {
-  return new DbError(
-    StatusCode.EngineExecuteQuery,
-    `Execution error: cannot read stored JSON '${json.slice(0, 80)}': it is not well formed`,
-  );
+  return executionError(`cannot read stored JSON '${json.slice(0, 80)}': it is not well formed`);
 }

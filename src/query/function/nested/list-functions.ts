@@ -1,16 +1,13 @@
 /** Functions that make lists, take them apart and change them (contract query.md 2.8). Positions count from 1, from the end from -1. */
-import { DbError } from "../../../base/error.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, FLOAT64, INT64, NULL, UINT64 } from "../../../column/data-type.ts";
 import { tooManyParts } from "../../../column/nested.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isNumeric } from "../signature/signature.ts";
 import { compareValues, type Present, textOf, type Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { commonElement, list, listAndNew, named } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, partsOf, resultOf } from "./parts.ts";
-
-const failure = (why: string): DbError => new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
 
 /** A function from the elements of a list to those of another. */
 const changed =
@@ -31,7 +28,7 @@ function placeOf(at: Value, length: number): number {
 function slice(elements: Value[], [, from, to, stride]: readonly Value[]): readonly Value[] {
   const { length } = elements;
   const step = stride === undefined ? 1 : Number(stride);
-  if (step === 0) throw failure("array_slice got invalid stride: 0, it cannot be 0");
+  if (step === 0) throw executionError("array_slice got invalid stride: 0, it cannot be 0");
   const [first, last] = [Number(from), Number(to)];
   const start = first < 0 ? Math.max(first + length, 0) : Math.max(first - 1, 0);
   const end = last < 0 ? last + length : Math.min(last, length) - 1;
@@ -50,7 +47,7 @@ function repeated(value: Value, count: Value): Value[] {
 
 function resized(elements: Value[], [, size, value]: readonly Value[]): readonly Value[] {
   const wanted = Number(size);
-  if (wanted < 0) throw failure(`array_resize: the size cannot be negative; it was ${wanted}`);
+  if (wanted < 0) throw executionError(`array_resize: the size cannot be negative; it was ${wanted}`);
   return wanted <= elements.length ? elements.slice(0, wanted) : [...elements, ...repeated(value, wanted - elements.length)];
 }
 
@@ -58,9 +55,9 @@ function resized(elements: Value[], [, size, value]: readonly Value[]): readonly
 function sorted(elements: Value[], [, direction, nulls]: readonly Value[]): readonly Value[] {
   const way = textOf(direction ?? "ASC").toUpperCase();
   const place = textOf(nulls ?? "NULLS FIRST").toUpperCase();
-  if (way !== "ASC" && way !== "DESC") throw failure(`array_sort takes ASC or DESC, not '${way.slice(0, 40)}'`);
+  if (way !== "ASC" && way !== "DESC") throw executionError(`array_sort takes ASC or DESC, not '${way.slice(0, 40)}'`);
   if (place !== "NULLS FIRST" && place !== "NULLS LAST")
-    throw failure(`array_sort takes NULLS FIRST or NULLS LAST, not '${place.slice(0, 40)}'`);
+    throw executionError(`array_sort takes NULLS FIRST or NULLS LAST, not '${place.slice(0, 40)}'`);
   const present = elements.filter((element): element is Present => element !== undefined).sort(compareValues);
   if (way === "DESC") present.reverse();
   const missing = new Array<Value>(elements.length - present.length).fill(undefined);
@@ -155,7 +152,7 @@ function deepCount(value: Value, type: DataType | undefined): number {
 
 function distance(args: readonly Value[], call: FunctionCall): Value {
   const [a, b] = [elementsAt(args, call, 0), elementsAt(args, call, 1)];
-  if (a.length !== b.length) throw failure(`Both arrays must have the same length; they have ${a.length} and ${b.length}`);
+  if (a.length !== b.length) throw executionError(`Both arrays must have the same length; they have ${a.length} and ${b.length}`);
   if (a.includes(undefined) || b.includes(undefined)) return undefined;
   return Math.sqrt(a.reduce((sum: number, value, i) => sum + (Number(value) - Number(b[i])) ** 2, 0));
 }

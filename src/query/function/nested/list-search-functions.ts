@@ -1,10 +1,9 @@
 /** Functions that look for values in lists, take them out, put others in their places; lists as sets (contract query.md 2.8). */
 import { BOOLEAN, type DataType, INT64, UINT64 } from "../../../column/data-type.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { commonType } from "../signature/common-type.ts";
 import { type Value, valueKey } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { listAndElement, list, named, twoLists } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, resultOf } from "./parts.ts";
 
@@ -57,7 +56,7 @@ function position(args: readonly Value[], call: FunctionCall): Value {
   const from = start === undefined ? 1 : Number(start);
   if (from < 1 || from > elements.length + 1) {
     const why = `start_from out of bounds: ${from}; the list has positions 1 to ${elements.length}`;
-    throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
+    throw executionError(why);
   }
   const found = elements.findIndex((element, i) => i >= from - 1 && same(element, wanted));
   return found < 0 ? undefined : found + 1;

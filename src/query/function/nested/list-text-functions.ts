@@ -2,11 +2,10 @@
 import { type DataType, STRING } from "../../../column/data-type.ts";
 import { toText } from "../../../value/value-text.ts";
 import { lenient, type ScalarFunction } from "../signature/scalar-function.ts";
+import { isString } from "../signature/signature.ts";
 import { type Value, textOf } from "../value/value.ts";
 import { named } from "./list-signature.ts";
 import { elementType, listOf, partsOf, resultOf } from "./parts.ts";
-
-const isText = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
 
 /** Parts between separators; NULL separates every character, an empty separator nothing. */
 function split(text: string, separator: Value): string[] {
@@ -16,12 +15,12 @@ function split(text: string, separator: Value): string[] {
 }
 
 const splitType: ScalarFunction["resolve"] = (args) =>
-  (args.length === 2 || args.length === 3) && args.every(isText) ? { args: args.map(() => STRING), result: listOf(STRING) } : undefined;
+  (args.length === 2 || args.length === 3) && args.every(isString) ? { args: args.map(() => STRING), result: listOf(STRING) } : undefined;
 
 const joinType: ScalarFunction["resolve"] = (args) => {
   const [first, ...rest] = args;
   const element = elementType(first);
-  if (element === undefined || rest.length < 1 || rest.length > 2 || !rest.every(isText)) return undefined;
+  if (element === undefined || rest.length < 1 || rest.length > 2 || !rest.every(isString)) return undefined;
   return { args: [listOf(element), ...rest.map(() => STRING)], result: STRING };
 };
 

@@ -2,30 +2,27 @@
  * Functions on structs and maps (contract query.md 2.8). `named_struct` and `get_field`, whose types hang on constants, are in
  * `member-functions.ts`.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, NULL, STRING } from "../../../column/data-type.ts";
 import { canCast } from "../../../value/cast.ts";
 import { toText } from "../../../value/value-text.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { type Value, valueKey } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { commonElement, named } from "./list-signature.ts";
 import { elementsAt, elementType, listOf, nestedOf, partsOf, resultOf } from "./parts.ts";
 
 type MapType = Extract<DataType, { kind: "map" }>;
 
-const failure = (why: string): DbError => new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
-
 /** A map of keys and their values. @throws DbError EngineExecuteQuery for NULL and repeated keys, and lists of two lengths */
 function mapOf(keys: readonly Value[], values: readonly Value[], call: FunctionCall): Value {
   if (keys.length !== values.length)
-    throw failure(`map requires key and value lists to have the same length; got ${keys.length} and ${values.length}`);
+    throw executionError(`map requires key and value lists to have the same length; got ${keys.length} and ${values.length}`);
   const seen = new Set<string>();
   for (const key of keys) {
-    if (key === undefined) throw failure("map key cannot be null");
+    if (key === undefined) throw executionError("map key cannot be null");
     const text = valueKey(key);
     if (seen.has(text))
-      throw failure(`map key must be unique, duplicate key found: ${toText(key, (call.type.result as MapType).key).slice(0, 80)}`);
+      throw executionError(`map key must be unique, duplicate key found: ${toText(key, (call.type.result as MapType).key).slice(0, 80)}`);
     seen.add(text);
   }
   return resultOf(

@@ -2,18 +2,15 @@
  * `generate_series([start,] end [, step])` and `range`, which leaves the end out, as lists: of whole numbers from 0 or start on, and of
  * dates and times with an interval as the step. In FROM the same names give rows (`plan/virtual/table-functions.ts`).
  */
-import { DbError } from "../../../base/error.ts";
 import { NESTED_PARTS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, INT64, INTERVAL } from "../../../column/data-type.ts";
 import { tooManyParts } from "../../../column/nested.ts";
 import { arithmetic } from "../number/arithmetic.ts";
 import { commonType } from "../signature/common-type.ts";
 import { type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { compareValues, exactInteger, type Present, type Value } from "../value/value.ts";
+import { executionError } from "../value/execution-error.ts";
 import { listOf, resultOf } from "./parts.ts";
-
-const failure = (why: string): DbError => new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
 
 const isWhole = (type: DataType): boolean => type.kind === "int" || type.kind === "null";
 const isTime = (type: DataType): boolean => ["date", "timestamp", "string", "null"].includes(type.kind);
@@ -33,7 +30,7 @@ function numbers(args: readonly Present[], withEnd: boolean): Value[] {
   const [start = 0, last = 0, step = 1] = args.length === 1 ? [0, args[0]] : args;
   const [from, to, by] = [start, last, step].map((value) => BigInt(value as number | bigint));
   if (from === undefined || to === undefined || by === undefined) return [];
-  if (by === 0n) throw failure("step can't be 0 for function range(start [, stop, step])");
+  if (by === 0n) throw executionError("step can't be 0 for function range(start [, stop, step])");
   const end = withEnd ? to + (by > 0n ? 1n : -1n) : to;
   const distance = by > 0n ? end - from : from - end;
   const width = by > 0n ? by : -by;
@@ -47,7 +44,7 @@ function times([start, end, step]: readonly Present[], type: DataType, withEnd: 
   if (start === undefined || end === undefined || step === undefined) return [];
   const second = arithmetic("+", start, step, type);
   const way = compareValues(second, start);
-  if (way === 0) throw failure("the step of a series cannot be zero");
+  if (way === 0) throw executionError("the step of a series cannot be zero");
   const all: Value[] = [];
   let time = start;
   for (;;) {
@@ -55,7 +52,8 @@ function times([start, end, step]: readonly Present[], type: DataType, withEnd: 
     if (order > 0 || (order === 0 && !withEnd)) return all;
     if (all.push(time) > NESTED_PARTS_MAX) throw tooManyParts();
     const next = arithmetic("+", time, step, type);
-    if (compareValues(next, time) * way <= 0) throw failure("a series must lead one way; its step mixes months with days the other way");
+    if (compareValues(next, time) * way <= 0)
+      throw executionError("a series must lead one way; its step mixes months with days the other way");
     time = next;
   }
 }

@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import { unitsPerDay } from "../../../value/clock-time.ts";
 import { DATE, type DataType, type TimeUnit } from "../../../column/data-type.ts";
-import { type ArithmeticOperator, integerArithmetic, overflow } from "../value/integer.ts";
+import { type ArithmeticOperator, floatArithmetic, integerArithmetic, overflow } from "../value/integer.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { floorModulo } from "../../../value/civil.ts";
 import { addInterval, addIntervals } from "../time/interval.ts";
@@ -34,21 +34,6 @@ export function arithmetic(operator: ArithmeticOperator, a: Present, b: Present,
       return addIntervals(a, b, operator === "-" ? -1 : 1);
     default:
       throw new Error(`no arithmetic gives ${result.kind}`);
-  }
-}
-
-function floatArithmetic(operator: ArithmeticOperator, a: number, b: number): number {
-  switch (operator) {
-    case "+":
-      return a + b;
-    case "-":
-      return a - b;
-    case "*":
-      return a * b;
-    case "/":
-      return a / b;
-    case "%":
-      return a % b;
   }
 }
 

@@ -17,6 +17,10 @@ export interface Environment {
   readonly timeZone: string;
   /** Current database of the session. */
   readonly database: string;
+  /** Whether the session is a connection of PostgreSQL, whose statements see `pg_catalog`. */
+  readonly isPostgres?: boolean;
+  /** Whether it is one of MySQL. */
+  readonly isMysql?: boolean;
   /** Of a prepared statement that has any. */
   readonly placeholders?: Placeholders | undefined;
   /** Counts what the plan of the statement grows to, while it is planned. */

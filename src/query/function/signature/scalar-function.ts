@@ -49,15 +49,7 @@ export function strict(
   options: FunctionOptions = {},
 ): ScalarFunction {
   const run = evaluate as ScalarFunction["evaluate"]; // the caller keeps NULL away
-  return {
-    name: nameOf(signature),
-    resolve,
-    signature,
-    nulls: "propagate",
-    volatility: options.volatility ?? "immutable",
-    evaluate: run,
-    ...emitOf(options),
-  };
+  return { ...lenient(signature, resolve, run, options), nulls: "propagate" };
 }
 
 /** A function that sees NULL arguments. */

@@ -14,7 +14,7 @@ const floatable = (type: DataType): boolean => numericOrNull(type) || type.kind 
 const textual = (type: DataType): boolean => !["json", "vector", "list", "struct", "map"].includes(type.kind);
 
 /** Whether a type is text, or NULL without a type. */
-export const isString = (type: DataType): boolean => type.kind === "string" || type.kind === "null";
+export const isString = (type: DataType | undefined): boolean => type?.kind === "string" || type?.kind === "null";
 
 /** No arguments. */
 export function constant(result: DataType): Resolve {

@@ -67,7 +67,7 @@ export class HyperLogLog {
   private raise(index: number, register: number): void {
     const { dense, sparse } = this;
     if (dense !== undefined) {
-      if (register > (dense[index] ?? 0)) dense[index] = register;
+      if (register > (dense[index] as number)) dense[index] = register;
       return;
     }
     if (sparse === undefined || register <= (sparse.get(index) ?? 0)) return;
@@ -85,12 +85,12 @@ export function hyperLogLogCount(state: Uint8Array): number {
   const counts = new Uint32Array(REST_BITS + 2);
   let used = 0;
   for (const [, register] of entriesOf(state)) {
-    counts[register] = (counts[register] ?? 0) + 1;
+    counts[register] = (counts[register] as number) + 1;
     if (register > 0) used++;
   }
   counts[0] = REGISTERS - used;
-  let z = REGISTERS * tau((REGISTERS - (counts[REST_BITS + 1] ?? 0)) / REGISTERS);
-  for (let k = REST_BITS; k >= 1; k--) z = 0.5 * (z + (counts[k] ?? 0));
+  let z = REGISTERS * tau((REGISTERS - (counts[REST_BITS + 1] as number)) / REGISTERS);
+  for (let k = REST_BITS; k >= 1; k--) z = 0.5 * (z + (counts[k] as number));
   z += REGISTERS * sigma((counts[0] ?? 0) / REGISTERS);
   return Math.round(((REGISTERS / (2 * Math.LN2)) * REGISTERS) / z);
 }
@@ -132,8 +132,8 @@ function* entriesOf(state: Uint8Array): Iterable<readonly [index: number, regist
   const count = kind === 0 ? body / 4 : body;
   let previous = -1;
   for (let i = 0; i < count; i++) {
-    const entry = kind === 0 ? view.getUint32(HEADER_BYTES + i * 4, true) : (i << 6) | (state[HEADER_BYTES + i] ?? 0);
-    const [index, register] = [entry >>> 6, kind === 0 ? entry & 63 : (state[HEADER_BYTES + i] ?? 0)];
+    const entry = kind === 0 ? view.getUint32(HEADER_BYTES + i * 4, true) : (i << 6) | (state[HEADER_BYTES + i] as number);
+    const [index, register] = [entry >>> 6, kind === 0 ? entry & 63 : (state[HEADER_BYTES + i] as number)];
     if (index <= previous || index >= REGISTERS || register > REST_BITS + 1) throw notAState("a register is out of range");
     previous = index;
     yield [index, register];

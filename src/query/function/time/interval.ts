@@ -1,6 +1,6 @@
 /** Arithmetic on intervals: months, days and nanoseconds stay apart, since a month has no fixed length. */
 import { INTERVAL, type TimeUnit } from "../../../column/data-type.ts";
-import { intervalText } from "../../../value/interval-text.ts";
+import { intervalText } from "../../../value/interval/interval-text.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { overflow } from "../value/integer.ts";
 import { NANOS_PER_DAY } from "../value/value.ts";

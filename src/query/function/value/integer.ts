@@ -18,7 +18,8 @@ export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
 export function integerArithmetic(operator: ArithmeticOperator, a: Integer, b: Integer, type: IntegerType): Integer {
   if ((operator === "/" || operator === "%") && Number(b) === 0) throw divideByZero();
   if (typeof a === "number" && typeof b === "number") {
-    const quick = onNumbers(operator, a, b);
+    const value = floatArithmetic(operator, a, b);
+    const quick = (operator === "/" ? Math.trunc(value) : value) + 0; // -0 becomes 0
     // A double result within ±2^53 is the exact one: a larger exact result would have rounded to at least 2^53.
     if (Number.isSafeInteger(quick) && fits(quick, type)) return quick;
   }
@@ -27,18 +28,19 @@ export function integerArithmetic(operator: ArithmeticOperator, a: Integer, b: I
   return exact;
 }
 
-function onNumbers(operator: ArithmeticOperator, a: number, b: number): number {
+/** As doubles are computed with. */
+export function floatArithmetic(operator: ArithmeticOperator, a: number, b: number): number {
   switch (operator) {
     case "+":
       return a + b;
     case "-":
       return a - b;
     case "*":
-      return a * b + 0; // -0 becomes 0
+      return a * b;
     case "/":
-      return Math.trunc(a / b) + 0;
+      return a / b;
     case "%":
-      return (a % b) + 0;
+      return a % b;
   }
 }
 

@@ -38,7 +38,7 @@ function compareOrdered(a: unknown, b: unknown): number {
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
-    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    const difference = (a[i] as number) - (b[i] as number);
     if (difference !== 0) return difference;
   }
   return a.length - b.length;

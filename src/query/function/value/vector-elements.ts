@@ -1,8 +1,8 @@
 /** The elements of vectors of 32-bit floats, and back. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError } from "../../../base/error.ts";
 import { toEmbedding } from "../../../value/cast-document.ts";
 import type { Present } from "./value.ts";
+import { executionError } from "./execution-error.ts";
 
 /** The elements of a vector that is given as bytes or as text. @throws DbError InvalidArguments */
 export function elementsOf(vector: Present | undefined): Float32Array {
@@ -21,5 +21,5 @@ export function bytesOfElements(elements: Float32Array): Uint8Array {
 
 /** The error of two vectors of other lengths. */
 export function lengthsDiffer(name: string, a: number, b: number): DbError {
-  return new DbError(StatusCode.EngineExecuteQuery, `Execution error: vectors length not match: ${name}: ${a} and ${b} elements`);
+  return executionError(`vectors length not match: ${name}: ${a} and ${b} elements`);
 }

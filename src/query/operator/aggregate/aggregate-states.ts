@@ -19,7 +19,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
-import { grownFloats } from "../rows/growing.ts";
+import { grown } from "../../../base/bytes/longer-array.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
@@ -74,19 +74,19 @@ class CountState implements AggregateState {
   }
 
   update(batch: ExecBatch, { starts, groups, count }: Segments, groupCount: number): void {
-    this.counts = grownFloats(this.counts, groupCount);
+    this.counts = grown(this.counts, groupCount);
     const vector = this.evaluator?.vector(batch);
     const validity = vector === undefined || vector.kind === "dictionary" ? undefined : vector.validity;
     countSegments(starts, groups, count, validity, vector?.kind === "dictionary" ? vector.codes : undefined, this.counts);
   }
 
   addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void {
-    this.counts = grownFloats(this.counts, groupCount);
-    this.counts[group] = (this.counts[group] ?? 0) + (summary?.valueCount ?? rowCount);
+    this.counts = grown(this.counts, groupCount);
+    this.counts[group] = (this.counts[group] as number) + (summary?.valueCount ?? rowCount);
   }
 
   vector(groupCount: number): Vector {
-    this.counts = grownFloats(this.counts, groupCount);
+    this.counts = grown(this.counts, groupCount);
     return { kind: "number", values: this.counts.subarray(0, groupCount), validity: undefined };
   }
 }
@@ -114,7 +114,7 @@ class SumStates implements AggregateState {
     const { starts, groups, count } = segments;
     const addRows = (group: number, from: number, to: number): void => this.addExactly(vector, group, from, to);
     if (vector.kind !== "number") {
-      for (let s = 0; s < count; s++) addRows(groups[s] ?? 0, starts[s] ?? 0, starts[s + 1] ?? 0);
+      for (let s = 0; s < count; s++) addRows(groups[s] as number, starts[s] as number, starts[s + 1] as number);
       return;
     }
     const add = this.type.kind === "float" ? addFloats : addIntegers;
@@ -127,27 +127,27 @@ class SumStates implements AggregateState {
     assert(summary.sum !== undefined, "the sum was asked for");
     this.grow(groupCount);
     const { sums, counts } = this.state;
-    counts[group] = (counts[group] ?? 0) + summary.valueCount;
+    counts[group] = (counts[group] as number) + summary.valueCount;
     if (this.type.kind === "int") this.setLarge(group, (this.large.get(group) ?? 0n) + BigInt(summary.sum));
-    else sums[group] = (sums[group] ?? 0) + summary.sum;
+    else sums[group] = (sums[group] as number) + summary.sum;
   }
 
   private grow(groupCount: number): void {
     const { state } = this;
-    state.sums = grownFloats(state.sums, groupCount);
-    state.counts = grownFloats(state.counts, groupCount);
-    state.bounds = grownFloats(state.bounds, groupCount);
+    state.sums = grown(state.sums, groupCount);
+    state.counts = grown(state.counts, groupCount);
+    state.bounds = grown(state.bounds, groupCount);
   }
 
   /** Adds rows one by one with bigints, and moves what the group has into the exact part. */
   private addExactly(vector: Vector, group: number, from: number, to: number): void {
     const { sums, counts, bounds } = this.state;
-    let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] ?? 0);
+    let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] as number);
     for (let row = from; row < to; row++) {
       const value = valueAt(vector, this.type, row);
       if (value === undefined) continue;
       total += BigInt(value as number | bigint);
-      counts[group] = (counts[group] ?? 0) + 1;
+      counts[group] = (counts[group] as number) + 1;
     }
     sums[group] = 0;
     bounds[group] = 0;
@@ -174,8 +174,8 @@ class SumStates implements AggregateState {
     const { sums, counts } = this.state;
     const values: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
-      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] ?? 0);
-      const count = counts[g] ?? 0;
+      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] as number);
+      const count = counts[g] as number;
       if (count === 0) values.push(undefined);
       else values.push(this.call.function.kernel === "avg" ? decimalAverage(total, count, type, result) : checkedDecimal(total, result));
     }
@@ -187,8 +187,8 @@ class SumStates implements AggregateState {
     const values = new Float64Array(groupCount);
     for (let g = 0; g < groupCount; g++) {
       const large = this.large.get(g);
-      const sum = large === undefined ? (sums[g] ?? 0) : Number(large + BigInt(sums[g] ?? 0));
-      values[g] = sum / (counts[g] ?? 0);
+      const sum = large === undefined ? (sums[g] as number) : Number(large + BigInt(sums[g] as number));
+      values[g] = sum / (counts[g] as number);
     }
     return values;
   }
@@ -198,7 +198,7 @@ class SumStates implements AggregateState {
     if (this.large.size === 0) return sums.subarray(0, groupCount);
     const values: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
-      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] ?? 0);
+      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] as number);
       values.push(counts[g] === 0 ? undefined : sumOfType(total, this.call.type.result));
     }
     return values;
@@ -235,8 +235,8 @@ class ExtremeStates implements AggregateState {
   }
 
   update(batch: ExecBatch, { starts, groups, count }: Segments, groupCount: number): void {
-    this.state.values = grownFloats(this.state.values, groupCount);
-    this.state.counts = grownFloats(this.state.counts, groupCount);
+    this.state.values = grown(this.state.values, groupCount);
+    this.state.counts = grown(this.state.counts, groupCount);
     const vector = this.evaluator.vector(batch);
     if (vector.kind === "number") {
       keepExtreme(vector.values, vector.validity, this.sign === 1)(
@@ -251,7 +251,8 @@ class ExtremeStates implements AggregateState {
       return;
     }
     for (let s = 0; s < count; s++) {
-      for (let row = starts[s] ?? 0; row < (starts[s + 1] ?? 0); row++) this.keep(groups[s] ?? 0, valueAt(vector, this.type, row));
+      for (let row = starts[s] as number; row < (starts[s + 1] as number); row++)
+        this.keep(groups[s] as number, valueAt(vector, this.type, row));
     }
   }
 
@@ -259,14 +260,14 @@ class ExtremeStates implements AggregateState {
     assert(summary !== undefined, "an extreme is of a column");
     if (summary.valueCount === 0) return;
     const { state } = this;
-    state.values = grownFloats(state.values, groupCount);
-    state.counts = grownFloats(state.counts, groupCount);
+    state.values = grown(state.values, groupCount);
+    state.counts = grown(state.counts, groupCount);
     const value = this.sign === 1 ? summary.max : summary.min;
     if (typeof value === "bigint") return this.keep(group, value);
     assert(typeof value === "number", `bounds of numbers are numbers; got ${typeof value}`);
-    const isBetter = state.counts[group] === 0 || compareValues(value, state.values[group] ?? 0) * this.sign > 0;
+    const isBetter = state.counts[group] === 0 || compareValues(value, state.values[group] as number) * this.sign > 0;
     if (isBetter) state.values[group] = value;
-    state.counts[group] = (state.counts[group] ?? 0) + summary.valueCount;
+    state.counts[group] = (state.counts[group] as number) + summary.valueCount;
   }
 
   private keep(group: number, value: Value): void {
@@ -278,8 +279,8 @@ class ExtremeStates implements AggregateState {
   }
 
   vector(groupCount: number): Vector {
-    const values = grownFloats(this.state.values, groupCount);
-    const counts = grownFloats(this.state.counts, groupCount);
+    const values = grown(this.state.values, groupCount);
+    const counts = grown(this.state.counts, groupCount);
     if (this.wide.size === 0 && formOf(this.type) === "number")
       return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
     const merged: Value[] = [];
@@ -314,9 +315,9 @@ export class AccumulatorStates implements AggregateState {
     const keys = this.keys.map((evaluator, i) => reader(evaluator.vector(batch), this.call.orderBy[i]?.expression.type));
     const passes = this.filter === undefined ? undefined : marked(this.filter.select(batch), batch.rowCount);
     for (let s = 0; s < count; s++) {
-      const accumulator = this.accumulators[groups[s] ?? 0];
-      const end = starts[s + 1] ?? 0;
-      for (let row = starts[s] ?? 0; row < end; row++) {
+      const accumulator = this.accumulators[groups[s] as number];
+      const end = starts[s + 1] as number;
+      for (let row = starts[s] as number; row < end; row++) {
         if (passes !== undefined && passes[row] === 0) continue;
         accumulator?.add(
           args.map((read) => read(row)),
@@ -367,6 +368,6 @@ function reader(vector: Vector, type: DataType = { kind: "null" }): (row: number
 
 function marked({ selection, count }: { readonly selection: Uint32Array; readonly count: number }, rowCount: number): Uint8Array {
   const marks = new Uint8Array(rowCount);
-  for (let i = 0; i < count; i++) marks[selection[i] ?? 0] = 1;
+  for (let i = 0; i < count; i++) marks[selection[i] as number] = 1;
   return marks;
 }

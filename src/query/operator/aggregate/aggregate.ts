@@ -175,7 +175,7 @@ function segmentsOf(ids: Int32Array, rows: Uint32Array): Segments {
   const groups = new Uint32Array(rows.length);
   let count = 0;
   for (let i = 0; i < rows.length; i++) {
-    const group = ids[rows[i] ?? 0] ?? 0;
+    const group = ids[rows[i] as number] as number;
     if (count > 0 && groups[count - 1] === group) continue;
     starts[count] = i;
     groups[count++] = group;

@@ -53,12 +53,12 @@ export class FilteredState implements AggregateState {
     let kept = 0;
     let at = 0;
     for (let s = 0; s < before && at < count; s++) {
-      const end = starts[s + 1] ?? 0;
+      const end = starts[s + 1] as number;
       const from = at;
-      while (at < count && (selection[at] ?? 0) < end) at++;
+      while (at < count && (selection[at] as number) < end) at++;
       if (at === from) continue;
       this.starts[kept] = from;
-      this.groups[kept++] = groups[s] ?? 0;
+      this.groups[kept++] = groups[s] as number;
     }
     this.starts[kept] = count;
     return { count: kept, starts: this.starts, groups: this.groups, ascending };

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { checkFails, rowTexts } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 let data: QueryFixture;
@@ -10,19 +11,13 @@ beforeAll(async () => {
   await data.sql("INSERT INTO t VALUES ('p', 'x', 1, 1), ('p', 'y', 2, 2), ('q', 'x', 4, 3), ('q', NULL, 8, 4), (NULL, 'y', 16, 5)");
 });
 
-/** The rows of an answer of loops and reference, each as text, NULL as "-". */
-async function rowsOf(sql: string): Promise<readonly string[]> {
-  const { rows } = await data.both(sql);
-  return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));
-}
+const rowsOf = (sql: string): Promise<readonly string[]> => rowTexts(data, sql);
 
 async function check(sql: string, want: readonly string[]): Promise<void> {
   expect([...(await rowsOf(sql))].sort(), sql).toEqual([...want].sort());
 }
 
-async function checkFails(sql: string, why: RegExp): Promise<void> {
-  expect(await data.sql(sql).then(() => "no error", String), sql).toMatch(why);
-}
+const fails = (sql: string, why: RegExp): Promise<void> => checkFails(data, sql, why);
 
 describe("grouping sets", () => {
   test("group once for each set, and tell their NULLs from those of rows", async () => {
@@ -62,9 +57,9 @@ describe("grouping sets", () => {
   });
   test("know the keys that grouping() may name", async () => {
     await check("SELECT grouping(k) FROM t GROUP BY k", ["0", "0", "0"]);
-    await checkFails("SELECT grouping(s) FROM t GROUP BY k", /grouping\(\) takes expressions of GROUP BY; s is none/);
-    await checkFails("SELECT grouping() FROM t GROUP BY k", /takes 1 to 31 expressions/);
-    await checkFails("SELECT s FROM t GROUP BY ROLLUP (k)", /must be in GROUP BY/);
+    await fails("SELECT grouping(s) FROM t GROUP BY k", /grouping\(\) takes expressions of GROUP BY; s is none/);
+    await fails("SELECT grouping() FROM t GROUP BY k", /takes 1 to 31 expressions/);
+    await fails("SELECT s FROM t GROUP BY ROLLUP (k)", /must be in GROUP BY/);
   });
 });
 
@@ -94,7 +89,7 @@ describe("IS DISTINCT FROM", () => {
     await check("SELECT 'NaN'::DOUBLE IS DISTINCT FROM 'NaN'::DOUBLE, 1 IS DISTINCT FROM 1.0", ["false false"]);
     await check("SELECT 1.5::DECIMAL(4, 1) IS NOT DISTINCT FROM 1.50::DECIMAL(5, 2)", ["true"]);
     await check("SELECT count(*) FROM t AS a JOIN t AS b ON a.s IS NOT DISTINCT FROM b.s", ["9"]);
-    await checkFails("SELECT ts IS DISTINCT FROM true FROM t", /Cannot infer common argument type/);
+    await fails("SELECT ts IS DISTINCT FROM true FROM t", /Cannot infer common argument type/);
   });
 });
 
@@ -125,10 +120,10 @@ describe("SIMILAR TO", () => {
   });
   test("is NULL for NULL, and fails for what is no pattern", async () => {
     await check("SELECT NULL SIMILAR TO 'a', s SIMILAR TO NULL FROM t WHERE n = 1", ["- -"]);
-    await checkFails("SELECT 'x' SIMILAR TO '[a'", /a \[ has no \]/);
-    await checkFails("SELECT 'x' SIMILAR TO 'a\\'", /it ends with an escape/);
-    await checkFails("SELECT 'x' SIMILAR TO '[[:nope:]]'", /there is no class \[:nope:\]/);
-    await checkFails("SELECT 'x' SIMILAR TO '*a'", /cannot match SIMILAR TO '\*a': .*repetition/);
+    await fails("SELECT 'x' SIMILAR TO '[a'", /a \[ has no \]/);
+    await fails("SELECT 'x' SIMILAR TO 'a\\'", /it ends with an escape/);
+    await fails("SELECT 'x' SIMILAR TO '[[:nope:]]'", /there is no class \[:nope:\]/);
+    await fails("SELECT 'x' SIMILAR TO '*a'", /cannot match SIMILAR TO '\*a': .*repetition/);
   });
 });
 

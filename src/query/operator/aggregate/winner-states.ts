@@ -11,7 +11,7 @@ import { growth, owned, type Reserve, textBytes } from "../../function/aggregate
 import type { Value } from "../../function/value/value.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
-import { grownBytes, grownCodes, grownFloats, grownSmall } from "../rows/growing.ts";
+import { grown } from "../../../base/bytes/longer-array.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 
 const HALF = 2 ** 32;
@@ -42,24 +42,24 @@ export class WinnerTracker {
 
   /** Finds the winners among the rows of a batch. `time` has no NULL. */
   update(time: TimeVector, segments: Segments, groupCount: number): void {
-    this.high = grownFloats(this.high, groupCount);
-    this.low = grownFloats(this.low, groupCount);
-    this.states = grownBytes(this.states, groupCount);
-    this.rows = grownCodes(this.rows, groupCount);
+    this.high = grown(this.high, groupCount);
+    this.low = grown(this.low, groupCount);
+    this.states = grown(this.states, groupCount);
+    this.rows = grown(this.rows, groupCount);
     for (const group of this.changed) this.states[group] = 1;
     this.changed = [];
     const baseHigh = Number(time.base >> 32n);
     const baseLow = Number(time.base & 0xffff_ffffn);
     const { starts, groups, count } = segments;
     for (let s = 0; s < count; s++) {
-      const from = starts[s] ?? 0;
-      const to = starts[s + 1] ?? 0;
+      const from = starts[s] as number;
+      const to = starts[s + 1] as number;
       const row = this.candidate(time.offsets, from, to, segments.ascending);
-      const offset = time.offsets[row] ?? 0;
+      const offset = time.offsets[row] as number;
       const offsetHigh = Math.floor(offset / HALF);
       const low = baseLow + (offset - offsetHigh * HALF);
       const carry = low >= HALF ? 1 : 0;
-      this.offer(groups[s] ?? 0, row, baseHigh + offsetHigh + carry, low - carry * HALF);
+      this.offer(groups[s] as number, row, baseHigh + offsetHigh + carry, low - carry * HALF);
     }
   }
 
@@ -69,16 +69,16 @@ export class WinnerTracker {
     if (ascending && !newest && !laterOfEqual) return from;
     let best = from;
     for (let row = from + 1; row < to; row++) {
-      const difference = (offsets[row] ?? 0) - (offsets[best] ?? 0);
+      const difference = (offsets[row] as number) - (offsets[best] as number);
       if (difference === 0 ? laterOfEqual : difference > 0 === newest) best = row;
     }
     return best;
   }
 
   private offer(group: number, row: number, high: number, low: number): void {
-    const state = this.states[group] ?? 0;
+    const state = this.states[group] as number;
     if (state !== 0) {
-      const difference = high - (this.high[group] ?? 0) || low - (this.low[group] ?? 0);
+      const difference = high - (this.high[group] as number) || low - (this.low[group] as number);
       if (difference === 0 ? !this.order.laterOfEqual : difference > 0 !== this.order.newest) return;
     }
     this.high[group] = high;
@@ -93,7 +93,7 @@ export class WinnerTracker {
     const values: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
       const present = g < this.states.length && this.states[g] !== 0;
-      values.push(present ? (BigInt(this.high[g] ?? 0) << 32n) + BigInt(this.low[g] ?? 0) : undefined);
+      values.push(present ? (BigInt(this.high[g] as number) << 32n) + BigInt(this.low[g] as number) : undefined);
     }
     return valuesVector(type, values);
   }
@@ -118,25 +118,25 @@ export class WinnerColumn {
 
   /** Copies the values of changed winners out of a batch's vector. */
   update(vector: Vector, tracker: WinnerTracker, groupCount: number): void {
-    this.validity = grownBytes(this.validity, groupCount);
+    this.validity = grown(this.validity, groupCount);
     const { changed, rows } = tracker;
     if (this.values === undefined && vector.kind === "dictionary" && (this.dictionary ?? vector.dictionary) === vector.dictionary) {
       this.dictionary = vector.dictionary;
-      this.codes = grownCodes(this.codes, groupCount);
-      for (const group of changed) this.codes[group] = vector.codes[rows[group] ?? 0] ?? 0;
+      this.codes = grown(this.codes, groupCount);
+      for (const group of changed) this.codes[group] = vector.codes[rows[group] as number] as number;
     } else if (this.values === undefined && this.dictionary === undefined && vector.kind === "number") {
       const numbers = this.numbersFor(vector.values, groupCount);
       this.numbers = numbers;
       for (const group of changed) {
-        const row = rows[group] ?? 0;
-        numbers[group] = vector.values[row] ?? 0;
+        const row = rows[group] as number;
+        numbers[group] = vector.values[row] as number;
         this.validity[group] = vector.validity?.[row] ?? 1;
       }
     } else {
       const values = this.values ?? this.asValues();
       this.values = values;
       for (const group of changed) {
-        const value = owned(valueAt(vector, this.type, rows[group] ?? 0));
+        const value = owned(valueAt(vector, this.type, rows[group] as number));
         this.bytes += textBytes(value) - textBytes(values[group]);
         values[group] = value;
       }
@@ -147,8 +147,8 @@ export class WinnerColumn {
   private numbersFor(values: NumberArray, groupCount: number): Float64Array | Int8Array {
     const { numbers } = this;
     if (this.type.kind === "int" && values instanceof Int8Array && !(numbers instanceof Float64Array))
-      return grownSmall(numbers ?? new Int8Array(0), groupCount);
-    return grownFloats(numbers instanceof Float64Array ? numbers : Float64Array.from(numbers ?? []), groupCount);
+      return grown(numbers ?? new Int8Array(0), groupCount);
+    return grown(numbers instanceof Float64Array ? numbers : Float64Array.from(numbers ?? []), groupCount);
   }
 
   private asValues(): Value[] {
@@ -165,8 +165,8 @@ export class WinnerColumn {
         Array.from({ length: groupCount }, (_, g) => this.values?.[g]),
       );
     if (this.dictionary !== undefined)
-      return { kind: "dictionary", codes: grownCodes(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
-    const validity = grownBytes(this.validity, groupCount).subarray(0, groupCount);
+      return { kind: "dictionary", codes: grown(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
+    const validity = grown(this.validity, groupCount).subarray(0, groupCount);
     return {
       kind: "number",
       values: this.numbersFor(this.numbers ?? new Float64Array(0), groupCount).subarray(0, groupCount),

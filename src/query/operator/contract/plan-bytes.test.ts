@@ -4,6 +4,7 @@ import { DbError } from "../../../base/error.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { INT64 } from "../../../column/data-type.ts";
+import { thrownBy } from "../../../../test/support/failure-of.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { physicalText } from "../../plan/explain-text.ts";
@@ -35,16 +36,6 @@ beforeAll(async () => {
 async function planOf(sql: string): Promise<PlanNode> {
   const [query] = parseSql(sql);
   return (await prepareSelect(query as Query, data.context, {})).plan;
-}
-
-function failure(run: () => unknown): DbError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof DbError) return error;
-    throw error;
-  }
-  throw new Error("an error is wanted");
 }
 
 /** Queries that have each kind of operator, each source, key, call and condition between them. */
@@ -158,9 +149,9 @@ describe("a plan whose tables are others now", () => {
     await data.sql(made);
     const bytes = encodePlan(await planOf("SELECT a FROM gone"));
     await data.sql("DROP TABLE gone");
-    expect(failure(() => decodePlan(bytes, names)).code).toBe(StatusCode.TableNotFound);
+    expect(thrownBy(() => decodePlan(bytes, names)).code).toBe(StatusCode.TableNotFound);
     await data.sql(made);
-    const error = failure(() => decodePlan(bytes, names));
+    const error = thrownBy(() => decodePlan(bytes, names));
     expect([error.code, error.message]).toEqual([
       StatusCode.RequestOutdated,
       "cannot read table gone: it was made anew since the statement began; run it again",
@@ -191,7 +182,7 @@ describe("an operator whose fields are well-formed and do not go together", () =
   ];
   for (const [node, why] of wrongs) {
     test(why, () => {
-      const error = failure(() => decodePlan(encodePlan(node), names));
+      const error = thrownBy(() => decodePlan(encodePlan(node), names));
       expect(error.code).toBe(StatusCode.InvalidArguments);
       expect(error.message).toContain(why);
     });
@@ -246,7 +237,7 @@ describe("a plan that is too deep is refused where it is written, and one as dee
   ];
   for (const [name, planOfDepth] of plans) {
     test(name, async () => {
-      expect(failure(() => encodePlan(planOfDepth(PLAN_DEPTH_MAX + 1))).message).toContain(`nests deeper than ${PLAN_DEPTH_MAX} levels`);
+      expect(thrownBy(() => encodePlan(planOfDepth(PLAN_DEPTH_MAX + 1))).message).toContain(`nests deeper than ${PLAN_DEPTH_MAX} levels`);
       const plan = planOfDepth(PLAN_DEPTH_MAX - 10);
       const bytes = encodePlan(plan);
       expect(decodePlan(bytes, names).kind).toBe(plan.kind);

@@ -3,6 +3,7 @@ import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import type { ScanMetrics } from "../../../table/scan.ts";
 import type { ServerSource } from "../source/node.ts";
 
 /** What a source may take of the query that reads it. */
@@ -15,6 +16,8 @@ export interface SourceRun {
   readonly columns: readonly ColumnHeader[];
   /** How many rows are wanted, where that is known: a source that is as long as is wanted gives as many. */
   readonly rowsWanted: number | undefined;
+  /** What scans of the source count into, for EXPLAIN ANALYZE; undefined: nobody asks. */
+  readonly scan: ScanMetrics | undefined;
 }
 
 /** See the file header. */

@@ -138,7 +138,7 @@ class SlotWriter {
     const { order, steps } = this.piece;
     while (this.count < BATCH_ROWS && this.at < order.length) {
       if (this.count === 0) this.base = walk.step;
-      const group = order[this.at] ?? 0;
+      const group = order[this.at] as number;
       const offset = (walk.step - this.base) * Number(this.node.width);
       if (Math.abs(offset) > EXACT_MAX) break;
       this.offsets[this.count] = offset;
@@ -197,7 +197,7 @@ class SlotWriter {
     line.validity[this.count] = value === undefined ? 0 : 1;
     if (isNull || !isThere) return;
     walk.beforeLast = walk.last;
-    walk.last = { step, value: line.floats[row] ?? 0 };
+    walk.last = { step, value: line.floats[row] as number };
   }
 
   /** Begins the series of the group at hand, if it is another one. */
@@ -205,7 +205,7 @@ class SlotWriter {
     const { order, series, steps } = this.piece;
     const group = order[this.at];
     if (group === undefined || series[group] === this.walk.series) return false;
-    this.walk.begin(series[group] ?? 0, steps[group] ?? 0);
+    this.walk.begin(series[group] as number, steps[group] as number);
     return true;
   }
 }

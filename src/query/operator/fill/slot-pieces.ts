@@ -99,15 +99,15 @@ function wholePiece(node: FillSlots, groups: Batch, context: ExecContext): SlotP
   const series = new KeyTable(types, { nullsMatch: true }, context.budget.reserve).add(vectors.slice(0, node.keyCount), rowCount);
   const { origin, steps } = slotSteps(vectors[node.keyCount], rowCount, node.width);
   const order = Uint32Array.from({ length: rowCount }, (_, i) => i);
-  order.sort((a, b) => (series[a] ?? 0) - (series[b] ?? 0) || (steps[a] ?? 0) - (steps[b] ?? 0));
+  order.sort((a, b) => (series[a] as number) - (series[b] as number) || (steps[a] as number) - (steps[b] as number));
   const points = node.items.map((_, i) => {
     const values = lineValues(node, i, groups, context);
     if (values === undefined) return undefined;
     const next = new PointsAhead(rowCount);
     for (let at = rowCount - 1; at >= 0; at--) {
-      const row = order[at] ?? 0;
-      if (at + 1 < rowCount && series[order[at + 1] ?? 0] !== series[row]) next.forget();
-      next.note(row, steps[row] ?? 0, values[row]);
+      const row = order[at] as number;
+      if (at + 1 < rowCount && series[order[at + 1] as number] !== series[row]) next.forget();
+      next.note(row, steps[row] as number, values[row]);
     }
     return next.points;
   });
@@ -213,7 +213,7 @@ async function* withPoints(
       const next = new PointsAhead(rowCount, before[i]);
       for (let row = rowCount - 1; row >= 0; row--) {
         if (series[row] !== series[row + 1]) next.forget();
-        next.note(row, steps[row] ?? 0, values[row]);
+        next.note(row, steps[row] as number, values[row]);
       }
       return next;
     });
@@ -321,6 +321,6 @@ function slotSteps(
   const origin = given ?? base + BigInt(first);
   const before = Number((base + BigInt(first) - origin) / width);
   // Both offsets are exact and their difference is off by one at most, which rounding undoes: a width is a millisecond or more.
-  for (let row = 0; row < rowCount; row++) steps[row] = before + Math.round(((offsets[row] ?? 0) - first) / size);
+  for (let row = 0; row < rowCount; row++) steps[row] = before + Math.round(((offsets[row] as number) - first) / size);
   return { origin, steps };
 }

@@ -4,7 +4,7 @@ import type { Scalar, Vector } from "../../../column/vector.ts";
 import { bucketStartOf, type TimeBuckets } from "../../function/time/buckets.ts";
 import type { BucketFrame } from "../../expression/kernels/bucket-starts.ts";
 import { isTimeType, valuesVector } from "../../expression/vector-values.ts";
-import { grownCodes } from "../rows/growing.ts";
+import { grown } from "../../../base/bytes/longer-array.ts";
 import { NO_CODE } from "./value-codes.ts";
 
 /** Steps from the first bucket that are looked up in an array, at first and at most. */
@@ -42,7 +42,7 @@ export class BucketCodes {
    * buckets lie within 2^53 steps.
    */
   codeOf(steps: number, isNew: boolean): number {
-    const code = steps >= 0 && steps < this.near.length ? (this.near[steps] ?? 0) - 1 : (this.far.get(steps) ?? NO_CODE);
+    const code = steps >= 0 && steps < this.near.length ? (this.near[steps] as number) - 1 : (this.far.get(steps) ?? NO_CODE);
     return code < 0 && isNew ? this.add(steps) : code;
   }
 
@@ -50,7 +50,7 @@ export class BucketCodes {
     const code = this.indexes.push((this.first ?? 0n) + BigInt(steps)) - 1;
     const { length } = this.near;
     if (steps >= length && steps < length * 2 && length < NEAR_STEPS_MAX) {
-      this.near = grownCodes(this.near, length * 2);
+      this.near = grown(this.near, length * 2);
       for (const [far, farCode] of this.far) if (far >= 0 && far < length * 2) this.near[far] = farCode + 1;
     }
     if (steps >= 0 && steps < this.near.length) this.near[steps] = code + 1;
@@ -64,7 +64,7 @@ export class BucketCodes {
     const starts = new Map<number, bigint>();
     const values: Scalar[] = [];
     for (let i = 0; i < codes.length; i++) {
-      const code = codes[i] ?? 0;
+      const code = codes[i] as number;
       const known = starts.get(code) ?? bucketStartOf(this.buckets, this.indexes[code] ?? 0n);
       starts.set(code, known);
       values.push(known);

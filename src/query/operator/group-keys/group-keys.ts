@@ -9,6 +9,7 @@
  * Without row keys, a segment is a range, and the aggregation loops run over plain ranges of columns. With row keys, neighbouring rows
  * of one group make one segment.
  */
+import { longer } from "../../../base/bytes/longer-array.ts";
 import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
@@ -182,7 +183,7 @@ export class GroupKeys {
       const { codes } = bucket;
       const before = codes.stepsTo(frame);
       for (let s = 0; s < count; s++) {
-        rangeIds[s] = tuples.idOf(rangeIds[s] ?? 0, codes.codeOf(before + (own[s] ?? 0), isNew), position, isNew);
+        rangeIds[s] = tuples.idOf(rangeIds[s] as number, codes.codeOf(before + (own[s] as number), isNew), position, isNew);
       }
     }
     return rangeIds;
@@ -192,19 +193,17 @@ export class GroupKeys {
     for (const { codes } of this.seriesKeys) if (codes instanceof TagCodes) codes.beginBatch();
     let s = 0;
     for (let run = 0; run < series.length; run++) {
-      const id = this.seriesId(series[run] ?? 0, isNew);
-      const end = ends[run] ?? 0;
+      const id = this.seriesId(series[run] as number, isNew);
+      const end = ends[run] as number;
       for (; s < end; s++) into[s] = id;
     }
   }
 
   private seriesId(series: number, isNew: boolean): number {
     if (series >= this.seriesIds.length) {
-      const grown = new Int32Array(Math.max(series + 1, this.seriesIds.length * 2));
-      grown.set(this.seriesIds);
-      this.seriesIds = grown;
+      this.seriesIds = longer(this.seriesIds, series + 1);
     }
-    const known = this.seriesIds[series] ?? 0;
+    const known = this.seriesIds[series] as number;
     if (known !== 0) return known > 0 ? known - 1 : NO_GROUP;
     let id = 0;
     for (const [position, { key, codes }] of this.seriesKeys.entries()) {
@@ -233,7 +232,7 @@ export class GroupKeys {
   /** What row keys are folded behind: the number of each row's range, where there are keys before them. */
   private prefixesOf(ranges: Ranges, ids: Int32Array): Int32Array | undefined {
     if (this.seriesKeys.length + this.bucketKeys.length === 0) return undefined;
-    const rowCount = ranges.starts[ranges.count] ?? 0;
+    const rowCount = ranges.starts[ranges.count] as number;
     if (this.prefixes.length < rowCount) this.prefixes = new Int32Array(rowCount);
     return expanded(ranges, ids, this.prefixes);
   }
@@ -254,13 +253,13 @@ export class GroupKeys {
     const hashes = new Uint32Array(rows.length);
     let [s, run, end, own] = [-1, 0, 0, 0];
     for (let i = 0; i < rows.length; i++) {
-      const row = rows[i] ?? 0;
+      const row = rows[i] as number;
       if (row >= end) {
         while (row >= end) end = starts[++s + 1] ?? Number.POSITIVE_INFINITY;
         while (s >= (ends[run] ?? Number.POSITIVE_INFINITY)) run++;
-        own = this.seriesKeys.length === 0 ? 0 : this.seriesHash(series[run] ?? 0);
+        own = this.seriesKeys.length === 0 ? 0 : this.seriesHash(series[run] as number);
         // By the number of the bucket, which is the same from any base.
-        for (const [b, frame] of frames.entries()) own = foldHash(own, valueHash(frame.baseIndex + BigInt(steps[b]?.[s] ?? 0)));
+        for (const [b, frame] of frames.entries()) own = foldHash(own, valueHash(frame.baseIndex + BigInt(steps[b]?.[s] as number)));
       }
       hashes[i] = own;
     }
@@ -282,9 +281,9 @@ export class GroupKeys {
 function expanded({ starts, count }: Ranges, ids: Int32Array, into: Int32Array): Int32Array {
   // Ranges may be of one row each: a loop costs less than a call of `fill`.
   for (let s = 0; s < count; s++) {
-    const id = ids[s] ?? 0;
-    const end = starts[s + 1] ?? 0;
-    for (let row = starts[s] ?? 0; row < end; row++) into[row] = id;
+    const id = ids[s] as number;
+    const end = starts[s + 1] as number;
+    for (let row = starts[s] as number; row < end; row++) into[row] = id;
   }
   return into;
 }
@@ -294,7 +293,7 @@ function cutRuns(ids: Int32Array, rowCount: number, starts: Uint32Array, groups:
   let count = 0;
   let last = NO_GROUP;
   for (let row = 0; row < rowCount; row++) {
-    const id = ids[row] ?? 0;
+    const id = ids[row] as number;
     if (id === last) continue;
     last = id;
     starts[count] = row;

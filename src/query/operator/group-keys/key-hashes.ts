@@ -73,9 +73,9 @@ function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount
       const { values, validity } = vector;
       const isBoolean = type.kind === "boolean";
       for (let row = 0; row < rowCount; row++) {
-        const value = values[row] ?? 0;
+        const value = values[row] as number;
         const own = validity?.[row] === 0 ? NULL_HASH : isBoolean ? (value === 0 ? 2 : 1) : numberHash(value);
-        hashes[row] = foldHash(hashes[row] ?? 0, own);
+        hashes[row] = foldHash(hashes[row] as number, own);
       }
       return;
     }
@@ -87,7 +87,7 @@ function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount
       for (let row = 0; row < rowCount; row++) {
         const value = valueAt(vector, type, row);
         const isTime = typeof value === "bigint" && (type.kind === "timestamp" || type.kind === "duration");
-        hashes[row] = foldHash(hashes[row] ?? 0, isTime ? timeHash(value) : valueHash(value));
+        hashes[row] = foldHash(hashes[row] as number, isTime ? timeHash(value) : valueHash(value));
       }
   }
 }
@@ -96,13 +96,13 @@ function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount
 function addDictionary(hashes: Uint32Array, { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): void {
   const known = new Map<number, number>();
   for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] ?? 0;
+    const code = codes[row] as number;
     let own = known.get(code);
     if (own === undefined) {
       own = valueHash(dictionary[code]);
       known.set(code, own);
     }
-    hashes[row] = foldHash(hashes[row] ?? 0, own);
+    hashes[row] = foldHash(hashes[row] as number, own);
   }
 }
 
@@ -115,11 +115,11 @@ function addTimes(hashes: Uint32Array, { base, offsets, validity }: Extract<Vect
   const baseHigh = Number(base >> 32n);
   const baseLow = Number(base & 0xffff_ffffn);
   for (let row = 0; row < rowCount; row++) {
-    const offset = offsets[row] ?? 0;
+    const offset = offsets[row] as number;
     const offsetHigh = Math.floor(offset / HALF);
     const low = baseLow + (offset - offsetHigh * HALF);
     const carry = low >= HALF ? 1 : 0;
     const own = validity?.[row] === 0 ? NULL_HASH : foldHash((baseHigh + offsetHigh + carry) >>> 0, (low - carry * HALF) >>> 0);
-    hashes[row] = foldHash(hashes[row] ?? 0, own);
+    hashes[row] = foldHash(hashes[row] as number, own);
   }
 }

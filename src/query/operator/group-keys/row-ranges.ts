@@ -70,8 +70,8 @@ export class RangeCutter {
     for (const span of this.spans) [span.start, span.end] = [1, 0];
     this.count = 0;
     for (let run = 0; run < series.length; run++) {
-      const from = starts[run] ?? 0;
-      const to = starts[run + 1] ?? 0;
+      const from = starts[run] as number;
+      const to = starts[run + 1] as number;
       if (this.gallops) this.gallop(times[0]?.offsets ?? new Float64Array(0), frames[0], from, to);
       else this.walk(times, frames, from, to);
       ends[run] = this.count;
@@ -93,7 +93,7 @@ export class RangeCutter {
       return;
     }
     for (let row = from; row < to; row = endOfSpan(offsets, row, to, span.end)) {
-      locate(frame, offsets[row] ?? 0, span);
+      locate(frame, offsets[row] as number, span);
       starts[this.count] = row;
       steps[this.count++] = span.steps;
     }
@@ -107,7 +107,7 @@ export class RangeCutter {
       let isSame = this.count > first;
       for (let k = 0; k < spans.length; k++) {
         const [span, frame] = [spans[k] as BucketSpan, frames[k] as BucketFrame];
-        const offset = times[k]?.offsets[row] ?? 0;
+        const offset = times[k]?.offsets[row] as number;
         if (offset >= span.start && offset < span.end) continue;
         locate(frame, offset, span);
         isSame = false;

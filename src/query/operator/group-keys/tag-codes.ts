@@ -6,7 +6,7 @@
 import type { Vector } from "../../../column/vector.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
 import type { Reserve } from "../../function/aggregate/accumulator.ts";
-import { grownCodes } from "../rows/growing.ts";
+import { grown } from "../../../base/bytes/longer-array.ts";
 import { NO_CODE } from "./value-codes.ts";
 
 /** Bytes of one distinct value here; its text is the table's. */
@@ -48,14 +48,14 @@ export class TagCodes {
 
   /** The code of a series' value: a new one for a new value when `isNew`, `NO_CODE` otherwise. */
   codeOf(series: number, isNew: boolean): number {
-    const tag = this.codes[series] ?? 0;
-    const known = this.numbers[tag] ?? 0;
+    const tag = this.codes[series] as number;
+    const known = this.numbers[tag] ?? 0; // 0 also of one behind the end
     if (known > 0) return known - 1;
     if (!isNew) return NO_CODE;
     const code = this.count++;
-    this.numbers = grownCodes(this.numbers, tag + 1);
-    this.tags = grownCodes(this.tags, this.count);
-    this.examples = grownCodes(this.examples, this.count);
+    this.numbers = grown(this.numbers, tag + 1);
+    this.tags = grown(this.tags, this.count);
+    this.examples = grown(this.examples, this.count);
     this.numbers[tag] = code + 1;
     this.tags[code] = tag;
     this.examples[code] = series;
@@ -67,12 +67,12 @@ export class TagCodes {
     const { tags, examples, series, column } = this;
     const shifted = new Uint32Array(codes.length);
     if (this.count * SHARED_SHARE >= series.count) {
-      for (let i = 0; i < codes.length; i++) shifted[i] = tags[codes[i] ?? 0] ?? 0;
+      for (let i = 0; i < codes.length; i++) shifted[i] = tags[codes[i] as number] as number;
       return { kind: "dictionary", codes: shifted, dictionary: series.dictionaryOf(column) };
     }
     const dictionary: (string | undefined)[] = [undefined];
-    for (let code = 0; code < this.count; code++) dictionary.push(series.tagOf(column, examples[code] ?? 0));
-    for (let i = 0; i < codes.length; i++) shifted[i] = (codes[i] ?? 0) + 1;
+    for (let code = 0; code < this.count; code++) dictionary.push(series.tagOf(column, examples[code] as number));
+    for (let i = 0; i < codes.length; i++) shifted[i] = (codes[i] as number) + 1;
     return { kind: "dictionary", codes: shifted, dictionary };
   }
 }

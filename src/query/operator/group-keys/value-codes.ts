@@ -69,7 +69,7 @@ export class ValueCodes {
     const { codes } = this;
     const { values, validity } = vector;
     for (let i = 0; i < rowCount; i++) {
-      const value = values[i] ?? 0;
+      const value = values[i] as number;
       if (validity?.[i] === 0) into[i] = this.codeOf(undefined, isNew);
       else into[i] = codes.get(value) ?? (isNew ? this.add(value, value) : NO_CODE);
     }
@@ -82,7 +82,7 @@ export class ValueCodes {
     const shift = Number(base - this.origin);
     const isNear = Number.isSafeInteger(shift);
     for (let i = 0; i < rowCount; i++) {
-      const offset = offsets[i] ?? 0;
+      const offset = offsets[i] as number;
       const key = shift + offset;
       if (validity?.[i] === 0) into[i] = this.codeOf(undefined, isNew);
       else if (!isNear || !Number.isSafeInteger(key)) into[i] = this.codeOf(base + BigInt(offset), isNew);
@@ -94,7 +94,7 @@ export class ValueCodes {
     const { codes, dictionary } = vector;
     const known = this.codesKnown(dictionary, isNew);
     for (let i = 0; i < rowCount; i++) {
-      const entry = codes[i] ?? 0;
+      const entry = codes[i] as number;
       let code = known[entry] ?? UNSEEN;
       if (code === UNSEEN) {
         code = this.codeOf(dictionary[entry], isNew);
@@ -146,11 +146,11 @@ export class ValueCodes {
     if (this.type.kind === "string") {
       const dictionary = this.dictionary();
       const shifted = new Uint32Array(codes.length);
-      for (let i = 0; i < codes.length; i++) shifted[i] = dictionary[(codes[i] ?? 0) + 1] === undefined ? 0 : (codes[i] ?? 0) + 1;
+      for (let i = 0; i < codes.length; i++) shifted[i] = dictionary[(codes[i] as number) + 1] === undefined ? 0 : (codes[i] as number) + 1;
       return { kind: "dictionary", codes: shifted, dictionary };
     }
     const values: Value[] = [];
-    for (let i = 0; i < codes.length; i++) values.push(this.values[codes[i] ?? 0]);
+    for (let i = 0; i < codes.length; i++) values.push(this.values[codes[i] as number]);
     return valuesVector(this.type, values);
   }
 }

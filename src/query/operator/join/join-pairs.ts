@@ -8,7 +8,7 @@
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
  */
 import { assert } from "../../../base/assert.ts";
-import { longerWords } from "../../../base/bytes/longer-array.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { PlanNode } from "../contract/node.ts";
@@ -95,9 +95,9 @@ export async function build(node: Join, side: Side, all: Batch, context: ExecCon
   const heads = new Int32Array(table.size).fill(NO_ROW);
   // From the last row to the first, so that chains ascend.
   for (let row = rowCount - 1; ids !== undefined && row >= 0; row--) {
-    const id = ids[row] ?? 0;
+    const id = ids[row] as number;
     if (id === NO_ROW) continue;
-    next[row] = heads[id] ?? 0;
+    next[row] = heads[id] as number;
     heads[id] = row;
   }
   const padded: Batch = { rowCount: rowCount + 1, vectors: await withNullRow(all, columns, context) };
@@ -173,10 +173,10 @@ class Pairs {
     this.count = 0;
     for (let row = from; row < to; row++) {
       if (this.count >= this.pairsMax) return row;
-      const id = ids === undefined ? NO_ROW : (ids[row] ?? 0);
+      const id = ids === undefined ? NO_ROW : (ids[row] as number);
       let partner = this.resumed;
       this.resumed = NO_ROW;
-      if (partner === NO_ROW) partner = id !== NO_ROW ? (heads[id] ?? 0) : ids === undefined && rowCount > 0 ? 0 : NO_ROW;
+      if (partner === NO_ROW) partner = id !== NO_ROW ? (heads[id] as number) : ids === undefined && rowCount > 0 ? 0 : NO_ROW;
       while (partner !== NO_ROW) {
         if (this.count >= this.pairsMax) {
           this.resumed = partner;
@@ -184,7 +184,7 @@ class Pairs {
         }
         this.push(row, partner);
         if (one) break;
-        if (ids !== undefined) partner = next[partner] ?? 0;
+        if (ids !== undefined) partner = next[partner] as number;
         else partner = partner + 1 < rowCount ? partner + 1 : NO_ROW;
       }
       if (plain && side === "left" && id !== NO_ROW) heads[id] = NO_ROW;
@@ -194,8 +194,8 @@ class Pairs {
 
   private push(row: number, partner: number): void {
     if (this.count === this.own.length) {
-      this.own = longerWords(this.own);
-      this.partner = longerWords(this.partner);
+      this.own = longer(this.own);
+      this.partner = longer(this.partner);
     }
     this.own[this.count] = row;
     this.partner[this.count++] = partner;
@@ -228,15 +228,15 @@ class Pairs {
       const candidates = this.gathered(batch, this.count);
       const { selection, count } = await residual.selectInTurns(candidates);
       for (let i = 0; i < count; i++) {
-        const at = selection[i] ?? 0;
-        this.own[i] = this.own[at] ?? 0;
-        this.partner[i] = this.partner[at] ?? 0;
+        const at = selection[i] as number;
+        this.own[i] = this.own[at] as number;
+        this.partner[i] = this.partner[at] as number;
       }
       this.count = count;
     }
     const { met, base } = this;
-    if (met !== undefined) for (let i = 0; i < this.count; i++) met[base + (this.own[i] ?? 0)] = 1;
-    if (this.held.met.length > 0) for (let i = 0; i < this.count; i++) this.held.met[this.partner[i] ?? 0] = 1;
+    if (met !== undefined) for (let i = 0; i < this.count; i++) met[base + (this.own[i] as number)] = 1;
+    if (this.held.met.length > 0) for (let i = 0; i < this.count; i++) this.held.met[this.partner[i] as number] = 1;
     return this.count;
   }
 
@@ -267,9 +267,9 @@ class Pairs {
     let at = 0;
     for (let row = from; row < to; row++) {
       if ((at >= count || left[at] !== row) && !(hasMet && row === from)) this.push(row, this.held.rowCount);
-      for (; at < count && left[at] === row; at++) this.push(row, right[at] ?? 0);
+      for (; at < count && left[at] === row; at++) this.push(row, right[at] as number);
     }
-    for (; at < count; at++) this.push(to, right[at] ?? 0); // some of the row that goes on
+    for (; at < count; at++) this.push(to, right[at] as number); // some of the row that goes on
     return this.count;
   }
 }

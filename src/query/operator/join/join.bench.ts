@@ -2,17 +2,14 @@
  * Speed and memory of inner joins of a small with a large side, in both orders, with the side to be held found out and without; run with
  * `bun src/query/operator/join/join.bench.ts`.
  */
+import { rowsOfPlan } from "../../../../test/support/plan-run.ts";
 import type { RowSources } from "../contract/row-sources.ts";
-import { Scheduler } from "../../../base/scheduler/scheduler.ts";
-import { systemClock } from "../../../base/clock.ts";
 import { INT64 } from "../../../column/data-type.ts";
 import type { NumberArray } from "../../../column/vector.ts";
 import type { SpillSpace } from "../../../table/spill-space.ts";
 import type { PlanNode } from "../contract/node.ts";
-import { Pace } from "../../../base/scheduler/pace.ts";
-import { type ExecBatch, type ExecContext, SeriesOfTables } from "../contract/exec-context.ts";
+import { type ExecBatch } from "../contract/exec-context.ts";
 import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
-import { run } from "../run.ts";
 
 const SMOKE = process.env["VARVE_BENCH_SMOKE"] !== undefined;
 const FEW = 1000;
@@ -86,22 +83,9 @@ async function joined(left: number, right: number, isChosen: boolean): Promise<{
     residual: undefined,
   };
   const account = new PeakAccount();
-  const context: ExecContext = {
-    environment: { now: 0n, timeZone: "UTC", database: "public" },
-    signal: new AbortController().signal,
-    clock: systemClock,
-    pace: new Pace(new Scheduler(systemClock)),
-    series: new SeriesOfTables(),
-    sources: SIDES,
-    budget: new MemoryBudget(undefined, account),
-    spill: isChosen ? refusing : undefined, // Without room on disk the right side is held.
-    interpretOnly: false,
-    metrics: undefined,
-    onSource: undefined,
-    workers: undefined,
-  };
-  let rows = 0;
-  for await (const batch of run(node, context)) rows += batch.rowCount;
+  // Without room on disk the right side is held.
+  const spill = isChosen ? refusing : undefined;
+  const rows = await rowsOfPlan(node, SIDES, { budget: new MemoryBudget(undefined, account), spill });
   return { rows, peak: account.peak };
 }
 

@@ -5,7 +5,7 @@
  *   firsts, seconds   the pair of each id
  *   older   while pairs move to longer slots, a few with each new pair: those that they lay in; millions at once would hold the thread
  */
-import { longerWords } from "../../../base/bytes/longer-array.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 
 /** Pairs that move with each new one. */
 const MOVED_AT_ONCE = 8;
@@ -52,8 +52,8 @@ export class PairTable {
   private add(first: number, second: number, slot: number): number {
     const id = this.size++;
     if (id === this.firsts.length) {
-      this.firsts = longerWords(this.firsts);
-      this.seconds = longerWords(this.seconds);
+      this.firsts = longer(this.firsts);
+      this.seconds = longer(this.seconds);
     }
     this.firsts[id] = first;
     this.seconds[id] = second;

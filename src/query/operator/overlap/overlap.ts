@@ -71,7 +71,7 @@ function agesOf(times: TimeVector | WideVector, buckets: FixedBuckets, rowCount:
   const frame = frameOf(buckets, baseOfTimes(times, 0, rowCount) ?? 0n);
   const span: BucketSpan = { steps: 0, start: 1, end: 0 };
   for (let row = 0; row < rowCount; row++) {
-    const offset = offsets[row] ?? 0;
+    const offset = offsets[row] as number;
     if (offset < span.start || offset >= span.end) locate(frame, offset, span);
     ages[row] = Math.floor((offset - span.start) / perMilli);
   }
@@ -86,7 +86,7 @@ function ageOf(time: bigint, buckets: FixedBuckets): number {
 function older(ages: Float64Array, by: number, rowCount: number): NumberVector {
   if (by === 0) return { kind: "number", values: ages, validity: undefined };
   const values = new Float64Array(rowCount);
-  for (let row = 0; row < rowCount; row++) values[row] = (ages[row] ?? 0) + by;
+  for (let row = 0; row < rowCount; row++) values[row] = (ages[row] as number) + by;
   return { kind: "number", values, validity: undefined };
 }
 

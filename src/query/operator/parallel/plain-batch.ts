@@ -55,7 +55,7 @@ function packed(vector: Plain, validity: Uint8Array | undefined, rowCount: numbe
     case "bytes": {
       const first = vector.offsets[0] ?? 0;
       const offsets = vector.offsets.slice(0, rowCount + 1);
-      if (first > 0) for (let i = 0; i < offsets.length; i++) offsets[i] = (offsets[i] ?? 0) - first;
+      if (first > 0) for (let i = 0; i < offsets.length; i++) offsets[i] = (offsets[i] as number) - first;
       const end = vector.offsets[rowCount] ?? first;
       return { kind: "bytes", offsets: own(offsets), bytes: own(vector.bytes.slice(first, end)), validity };
     }

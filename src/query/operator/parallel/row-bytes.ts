@@ -42,7 +42,7 @@ function check({ rowCount, vectors, runs }: PlainBatch, types: readonly DataType
   }
   if (runs === undefined) return;
   const { starts, series } = runs;
-  const isAscending = starts.every((at, i) => i === 0 || at > (starts[i - 1] ?? 0));
+  const isAscending = starts.every((at, i) => i === 0 || at > (starts[i - 1] as number));
   if (starts.length !== series.length + 1 || starts[0] !== 0 || starts.at(-1) !== rowCount || !isAscending)
     from.fail("its runs are not all of its rows");
 }

@@ -1,18 +1,14 @@
 import { expect, test } from "bun:test";
+import { checkFails, rowTexts } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 const fixture = new QueryFixture();
 await fixture.sql(`CREATE TABLE part (child STRING, parent STRING, ts TIMESTAMP TIME INDEX, PRIMARY KEY (child));
   INSERT INTO part VALUES ('engine', 'car', 1), ('piston', 'engine', 2), ('ring', 'piston', 3), ('wheel', 'car', 4), ('boat', NULL, 5)`);
 
-async function check(sql: string, want: readonly string[]): Promise<void> {
-  const { rows } = await fixture.both(sql);
-  expect([sql, rows.map((row) => row.map((value) => value ?? "-").join(" "))]).toEqual([sql, [...want]]);
-}
+const check = async (sql: string, want: readonly string[]): Promise<void> => expect(await rowTexts(fixture, sql), sql).toEqual([...want]);
 
-async function checkFails(sql: string, why: RegExp): Promise<void> {
-  expect(fixture.both(sql), sql).rejects.toThrow(why);
-}
+const fails = (sql: string, why: RegExp): Promise<void> => checkFails(fixture, sql, why);
 
 test("counts up to its condition", async () => {
   await check("WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT sum(n), max(n) FROM c", ["15 5"]);
@@ -64,10 +60,10 @@ test("a query that does not read itself is an ordinary one", async () => {
 });
 
 test("what cannot be run says why", async () => {
-  await checkFails("WITH RECURSIVE a AS (SELECT * FROM a) SELECT * FROM a", /Table not found: greptime.public.a/);
-  await checkFails("WITH RECURSIVE a AS (SELECT 1 UNION ALL SELECT 1, 2 FROM a) SELECT 1", /different number of columns/);
-  await checkFails("WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n FROM a LIMIT 2) SELECT 1", /belong to the query that reads it/);
-  await checkFails("WITH a AS (SELECT 1 UNION ALL SELECT * FROM a) SELECT 1", /Table not found: greptime.public.a/);
+  await fails("WITH RECURSIVE a AS (SELECT * FROM a) SELECT * FROM a", /Table not found: greptime.public.a/);
+  await fails("WITH RECURSIVE a AS (SELECT 1 UNION ALL SELECT 1, 2 FROM a) SELECT 1", /different number of columns/);
+  await fails("WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n FROM a LIMIT 2) SELECT 1", /belong to the query that reads it/);
+  await fails("WITH a AS (SELECT 1 UNION ALL SELECT * FROM a) SELECT 1", /Table not found: greptime.public.a/);
 });
 
 test("a query without an end is ended", async () => {

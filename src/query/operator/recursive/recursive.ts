@@ -1,7 +1,6 @@
 /** WITH RECURSIVE: runs a query over its own rows, round by round. The rows of one round are held and, without ALL, all distinct ones. */
+import { executionError } from "../../function/value/execution-error.ts";
 import { withOwnMemory } from "../contract/own-memory.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { NodeOf } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
@@ -35,10 +34,7 @@ async function* rounds(
   let batches = first;
   for (let count = 0; ; count++) {
     if (count > ROUNDS_MAX) {
-      throw new DbError(
-        StatusCode.EngineExecuteQuery,
-        `Execution error: the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`,
-      );
+      throw executionError(`the recursive query did not end within ${ROUNDS_MAX} rounds; give its second part a condition that ends it`);
     }
     const made = new HeldRows(node.columns, context.budget);
     for await (const batch of batches) {

@@ -37,7 +37,7 @@ function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary"
   }
   let before = 0;
   for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] ?? 0;
+    const code = codes[row] as number;
     if (code !== before) bytes += ENTRY_BYTES + (dictionary[code]?.length ?? 0);
     before = code;
   }
@@ -56,7 +56,7 @@ export class HeldRows {
   private bytes = 0;
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
-  private readonly rowBytes: number;
+  private rowBytes: number;
 
   /** @param rowBytes what the operator will need for each row beside its values */
   constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
@@ -148,6 +148,14 @@ export class HeldRows {
       this.budget.release(bytes);
       yield part;
     }
+  }
+
+  /** Gives back `rowBytes` of what was counted for each row beside its values: the operator needs that no more. */
+  release(rowBytes: number): void {
+    const bytes = rowBytes * this.rowCount;
+    this.rowBytes -= rowBytes;
+    this.bytes -= bytes;
+    this.budget.release(bytes);
   }
 
   /** Forgets all rows. */

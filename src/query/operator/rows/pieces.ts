@@ -25,11 +25,11 @@ export function rowsBetween(batch: ExecBatch, from: number, to: number): ExecBat
 function slicedRuns({ starts, series }: SeriesRuns, from: number, to: number): SeriesRuns {
   const kept: number[] = [];
   const own: number[] = [];
-  for (let run = runAt(starts, from); run < starts.length - 1 && (starts[run] ?? 0) < to; run++) {
-    const start = Math.max(starts[run] ?? 0, from);
-    if (start >= (starts[run + 1] ?? 0)) continue;
+  for (let run = runAt(starts, from); run < starts.length - 1 && (starts[run] as number) < to; run++) {
+    const start = Math.max(starts[run] as number, from);
+    if (start >= (starts[run + 1] as number)) continue;
     kept.push(start - from);
-    own.push(series[run] ?? 0);
+    own.push(series[run] as number);
   }
   kept.push(to - from);
   return { starts: Uint32Array.from(kept), series: Uint32Array.from(own) };
@@ -41,7 +41,7 @@ function runAt(starts: Uint32Array, row: number): number {
   let high = starts.length - 1;
   while (low + 1 < high) {
     const middle = (low + high) >>> 1;
-    if ((starts[middle] ?? 0) <= row) low = middle;
+    if ((starts[middle] as number) <= row) low = middle;
     else high = middle;
   }
   return low;

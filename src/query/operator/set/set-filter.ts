@@ -3,6 +3,7 @@
  * distinct rows on the right than fit in memory, further ones go to disk, split by their hash, and rows of the left that are not known
  * likewise.
  */
+import { longer } from "../../../base/bytes/longer-array.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
@@ -109,12 +110,8 @@ class CountedRows {
   /** Counts rows, new ones too. */
   add(batch: ExecBatch): void {
     const ids = this.table.add(batch.vectors, batch.rowCount);
-    if (this.table.size > this.counts.length) {
-      const grown = new Uint32Array(this.table.size * 2);
-      grown.set(this.counts);
-      this.counts = grown;
-    }
-    for (const id of ids) this.counts[id] = (this.counts[id] ?? 0) + 1;
+    if (this.table.size > this.counts.length) this.counts = longer(this.counts, this.table.size);
+    for (const id of ids) this.counts[id] = (this.counts[id] as number) + 1;
   }
 
   /** Counts rows that are known; gives the positions of the others. */
@@ -124,7 +121,7 @@ class CountedRows {
     let count = 0;
     for (const [row, id] of ids.entries()) {
       if (id === NO_ROW) unknown[count++] = row;
-      else this.counts[id] = (this.counts[id] ?? 0) + 1;
+      else this.counts[id] = (this.counts[id] as number) + 1;
     }
     return unknown.subarray(0, count);
   }
@@ -138,14 +135,14 @@ class CountedRows {
     const unknown = new Uint32Array(isPart ? batch.rowCount : 0);
     let [stay, others] = [0, 0];
     for (let row = 0; row < batch.rowCount; row++) {
-      const id = ids[row] ?? 0;
+      const id = ids[row] as number;
       if (isPart && id === NO_ROW) {
         unknown[others++] = row;
         continue;
       }
-      const found = id !== NO_ROW && (counts[id] ?? 0) > 0;
+      const found = id !== NO_ROW && (counts[id] as number) > 0;
       // With ALL each row of the right side counts against one of the left.
-      if (found && node.all) counts[id] = (counts[id] ?? 0) - 1;
+      if (found && node.all) counts[id] = (counts[id] as number) - 1;
       if (found === intersect) kept[stay++] = row;
     }
     return { kept: kept.subarray(0, stay), unknown: unknown.subarray(0, others) };

@@ -8,7 +8,7 @@ import type { SpillContext } from "../spill/spill-context.ts";
 /** What an operator does with its rows in either case. Only one of the two is called. */
 export interface HeldOrSorted<T> {
   /** All rows lie in the `HeldRows` given, unsorted. */
-  held(): AsyncIterable<T>;
+  held(): Iterable<T> | AsyncIterable<T>;
   /** Rows come in order; those that were held are given back to the budget. */
   sorted(rows: AsyncGenerator<ExecBatch>): AsyncIterable<T>;
 }
@@ -36,7 +36,9 @@ export async function* heldOrSorted<T>(
   } finally {
     await batches.return?.();
   }
-  yield* then.held();
+  const held = then.held();
+  if (Symbol.iterator in held) for (const each of held) yield each;
+  else yield* held;
 }
 
 /** What is held, the batch at hand, and what follows. */

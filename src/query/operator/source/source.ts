@@ -2,6 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { Batch } from "../../../column/batch.ts";
+import { newScanMetrics } from "../../../table/scan.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { SourceNode } from "./node.ts";
 
@@ -14,7 +15,8 @@ export async function* source(node: SourceNode, context: ExecContext): AsyncIter
   }
 }
 
-function rowsOf({ source: from, columns, rowsWanted }: SourceNode, context: ExecContext): Iterable<Batch> | AsyncIterable<Batch> {
+function rowsOf(node: SourceNode, context: ExecContext): Iterable<Batch> | AsyncIterable<Batch> {
+  const { source: from, columns, rowsWanted } = node;
   switch (from.kind) {
     case "one-row":
       return [{ rowCount: 1, vectors: [] }];
@@ -27,7 +29,12 @@ function rowsOf({ source: from, columns, rowsWanted }: SourceNode, context: Exec
       assert(round !== undefined, `rows of a round are read within their query; got ${from.of}`);
       return [round];
     }
-    default:
-      return context.sources.open(from, { signal: context.signal, pace: context.pace, budget: context.budget, columns, rowsWanted });
+    default: {
+      const { signal, pace, budget } = context;
+      // Only TQL scans tables.
+      const metrics = from.kind === "tql" ? context.metrics?.get(node) : undefined;
+      if (metrics !== undefined) metrics.scan ??= newScanMetrics();
+      return context.sources.open(from, { signal, pace, budget, columns, rowsWanted, scan: metrics?.scan });
+    }
   }
 }

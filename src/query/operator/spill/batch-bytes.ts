@@ -40,7 +40,7 @@ function compactVector(vector: Vector, rowCount: number): Vector {
     case "bytes": {
       const start = vector.offsets[0] ?? 0;
       const offsets = vector.offsets.slice(0, rowCount + 1);
-      if (start > 0) for (let row = 0; row <= rowCount; row++) offsets[row] = (offsets[row] ?? 0) - start;
+      if (start > 0) for (let row = 0; row <= rowCount; row++) offsets[row] = (offsets[row] as number) - start;
       return { kind: "bytes", offsets, bytes: vector.bytes.slice(start, start + (offsets[rowCount] ?? 0)), validity };
     }
   }
@@ -52,7 +52,7 @@ function compactDictionary(vector: Extract<Vector, { kind: "dictionary" }>, rowC
   const dictionary: (string | undefined)[] = [undefined];
   const known = new Map<number, number>([[0, 0]]);
   for (let row = 0; row < rowCount; row++) {
-    const given = vector.codes[row] ?? 0;
+    const given = vector.codes[row] as number;
     let code = known.get(given);
     if (code === undefined) {
       const text = vector.dictionary[given];

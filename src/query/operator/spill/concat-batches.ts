@@ -50,8 +50,8 @@ function joinedRuns(batches: readonly ExecBatch[], rowCount: number): SeriesRuns
   for (const { runs, rowCount: own } of batches) {
     if (runs === undefined) return undefined;
     for (let run = 0; run < runs.starts.length - 1; run++) {
-      starts.push(base + (runs.starts[run] ?? 0));
-      series.push(runs.series[run] ?? 0);
+      starts.push(base + (runs.starts[run] as number));
+      series.push(runs.series[run] as number);
     }
     base += own;
   }

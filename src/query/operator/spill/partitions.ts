@@ -48,7 +48,7 @@ export class Partitions {
     const { order, ends } = this.byPartition(hashes, rowCount);
     let from = 0;
     for (const [p, part] of this.parts.entries()) {
-      const to = ends[p] ?? 0;
+      const to = ends[p] as number;
       if (to > from) {
         const selection = order.subarray(from, to);
         const own = gatherBatch(batch, selection, to - from);
@@ -81,19 +81,19 @@ export class Partitions {
   private byPartition(hashes: Uint32Array, rowCount: number): { readonly order: Uint32Array; readonly ends: Uint32Array } {
     const ends = new Uint32Array(PARTITIONS);
     for (let row = 0; row < rowCount; row++) {
-      const p = this.partitionOf(hashes[row] ?? 0);
-      ends[p] = (ends[p] ?? 0) + 1;
+      const p = this.partitionOf(hashes[row] as number);
+      ends[p] = (ends[p] as number) + 1;
     }
     let total = 0;
     for (let p = 0; p < PARTITIONS; p++) {
-      const count = ends[p] ?? 0;
+      const count = ends[p] as number;
       ends[p] = total;
       total += count;
     }
     const order = new Uint32Array(rowCount);
     for (let row = 0; row < rowCount; row++) {
-      const p = this.partitionOf(hashes[row] ?? 0);
-      const at = ends[p] ?? 0;
+      const p = this.partitionOf(hashes[row] as number);
+      const at = ends[p] as number;
       order[at] = row;
       ends[p] = at + 1;
     }

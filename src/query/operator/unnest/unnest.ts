@@ -107,7 +107,7 @@ class Part {
   private bytesOf(row: number): number {
     let bytes = 1;
     for (const vector of this.batch.vectors) {
-      if (vector.kind === "bytes") bytes += (vector.offsets[row + 1] ?? 0) - (vector.offsets[row] ?? 0);
+      if (vector.kind === "bytes") bytes += (vector.offsets[row + 1] as number) - (vector.offsets[row] as number);
     }
     return bytes;
   }

@@ -6,11 +6,20 @@
  *   iqr     distance outside [q1 - k·(q3 - q1), q3 + k·(q3 - q1)], divided by q3 - q1; at least 3
  *
  * Where the spread is 0 the score is 0 for a value at the centre, or within, and infinite elsewhere. Means fold from both ends of a turning
- * point as in `fold.ts`; medians and quartiles come from a sorted copy of the frame, which grows and shrinks with it.
+ * point (`two-ends.ts`); medians and quartiles come from a sorted copy of the frame, which grows and shrinks with it.
  */
+import { firstNumberFrom } from "../../../base/bytes/binary-search.ts";
+import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { AnomalyName } from "./node.ts";
-import type { Frames } from "./frames.ts";
+import { VectorEvaluator } from "../../expression/evaluator.ts";
+import type { ExecContext } from "../contract/exec-context.ts";
+import type { FrameNumbers } from "./frame-numbers.ts";
+import type { Hold } from "./frame-walk.ts";
+import type { AnomalyName, WindowCall } from "./node.ts";
+import { type Fold, NumberFrame, type NumberResults } from "./number-frame.ts";
+import { offsetsFrom } from "./plain-numbers.ts";
+import type { Chunk, SortedRows } from "./sorted-rows.ts";
+import { TwoEnds } from "./two-ends.ts";
 
 /** Makes the median of deviations comparable with a standard deviation, for values that are normally distributed. */
 const MAD_SCALE = 1.4826;
@@ -18,29 +27,44 @@ const MAD_SCALE = 1.4826;
 /** Fewest values of a frame that give a score. */
 const COUNT_MIN: Readonly<Record<AnomalyName, number>> = { zscore: 2, mad: 3, iqr: 3 };
 
-/** The scores of all rows. @param factors `k` of iqr */
-export function scores(name: AnomalyName, value: Vector, factors: Vector | undefined, frames: Frames, rowCount: number): Vector {
-  const values = numbersOf(value, rowCount);
-  const validity = new Uint8Array(rowCount);
-  const results = new Float64Array(rowCount);
-  const k = factors === undefined ? undefined : numbersOf(factors, rowCount);
-  const score = name === "zscore" ? zscores(values, frames) : sortedScores(name, values, k, frames);
-  for (let i = 0; i < rowCount; i++) {
-    const result = score(i);
-    if (result === undefined || Number.isNaN(values[i])) continue;
-    results[i] = result;
-    validity[i] = 1;
+/** The frames of a call, which takes its value; NULL and NaN are not among them. @param leave whether rows leave before all do */
+export function scoredFrames(call: AnomalyCall, leave: boolean, rows: SortedRows, context: ExecContext, hold: Hold): NumberFrame {
+  const own = new OwnValues(call, rows, context);
+  const fold = call.name === "zscore" ? new Deviations(own, hold) : new Quantiles(call.name, own, hold);
+  const counted = { rowsAlone: false, keepsTimes: false, skipsNan: true, hasFilter: false, leave, result: call.type };
+  return new NumberFrame(fold, counted, hold);
+}
+
+type AnomalyCall = Extract<WindowCall, { kind: "anomaly" }>;
+
+/** What is scored: values and factors of the rows of a chunk, NaN for NULL. */
+class OwnValues {
+  values: Float64Array = new Float64Array(0);
+  /** `k` of iqr. */
+  factors: Float64Array | undefined;
+  private readonly value: VectorEvaluator;
+  private readonly factor: VectorEvaluator | undefined;
+
+  constructor({ value, factor }: AnomalyCall, { columns }: SortedRows, context: ExecContext) {
+    this.value = new VectorEvaluator(value, columns, context);
+    this.factor = factor === undefined ? undefined : new VectorEvaluator(factor, columns, context);
   }
-  return { kind: "number", values: results, validity };
+
+  async begin({ batch }: Chunk): Promise<void> {
+    this.values = numbersOf(await this.value.vectorInTurns(batch), batch.rowCount);
+    if (this.factor !== undefined) this.factors = numbersOf(await this.factor.vectorInTurns(batch), batch.rowCount);
+  }
 }
 
 /** Plain numbers, NaN for NULL. */
 function numbersOf(vector: Vector, rowCount: number): Float64Array {
-  if (vector.kind !== "number") throw new Error(`scores are of floats; got a ${vector.kind} vector`);
+  const numbers = offsetsFrom(0n, vector, rowCount);
+  if (vector.kind !== "number" || numbers === undefined) throw new Error(`scores are of floats; got a ${vector.kind} vector`);
   const { validity } = vector;
-  const numbers = new Float64Array(vector.values.subarray(0, rowCount));
-  if (validity !== undefined) for (let i = 0; i < rowCount; i++) if (validity[i] === 0) numbers[i] = Number.NaN;
-  return numbers;
+  if (validity === undefined) return numbers;
+  const valid = numbers.slice(0, rowCount);
+  for (let i = 0; i < rowCount; i++) if (validity[i] === 0) valid[i] = Number.NaN;
+  return valid;
 }
 
 /** A score for a distance from the centre and a spread. */
@@ -67,59 +91,54 @@ function joined(a: Moments, b: Moments): Moments {
   return { count, mean: a.mean + (delta * b.count) / count, squares: a.squares + b.squares + (delta * delta * a.count * b.count) / count };
 }
 
-/** Scores among values that only grow in number. */
-export class RunningScores {
-  private moments = NO_VALUES;
+/** The `zscore`. */
+class Deviations implements Fold {
+  private readonly own: OwnValues;
+  private readonly moments: TwoEnds<Moments>;
 
-  /** Takes a value; NaN for none. */
+  constructor(own: OwnValues, hold: Hold) {
+    this.own = own;
+    this.moments = new TwoEnds((value) => ({ count: 1, mean: value, squares: 0 }), joined, NO_VALUES, hold);
+  }
+
   add(value: number): void {
-    if (!Number.isNaN(value)) this.moments = joined(this.moments, { count: 1, mean: value, squares: 0 });
+    this.moments.add(value);
   }
 
-  /** The `zscore` of a value among those that were taken; undefined for NaN, and where there are too few. */
-  score(value: number): number | undefined {
-    const { count, mean, squares } = this.moments;
-    if (count < COUNT_MIN.zscore || Number.isNaN(value)) return undefined;
-    return relative(Math.abs(value - mean), Math.sqrt(squares / count));
+  drop(numbers: FrameNumbers, from: number, to: number): void {
+    this.moments.drop(numbers, from, to);
   }
-}
 
-function zscores(values: Float64Array, { starts, ends }: Frames): (row: number) => number | undefined {
-  const before: Moments[] = [];
-  let [turn, end, tail] = [0, 0, NO_VALUES];
-  const momentsOf = (row: number): Moments => {
-    const value = values[row] ?? Number.NaN;
-    return Number.isNaN(value) ? NO_VALUES : { count: 1, mean: value, squares: 0 };
-  };
-  return (row) => {
-    const [start = 0, to = 0] = [starts[row], ends[row]];
-    if (start >= turn) {
-      turn = Math.max(start, to);
-      let moments = NO_VALUES;
-      for (let at = turn - 1; at >= start; at--) {
-        moments = joined(momentsOf(at), moments);
-        before[at] = moments;
-      }
-      [end, tail] = [turn, NO_VALUES];
-    }
-    for (; end < to; end++) tail = joined(tail, momentsOf(end));
-    const { count, mean, squares } = start < turn ? joined(before[start] ?? NO_VALUES, tail) : tail;
-    if (count < COUNT_MIN.zscore) return undefined;
-    return relative(Math.abs((values[row] ?? 0) - mean), Math.sqrt(squares / count));
-  };
+  clear(): void {
+    this.moments.clear();
+  }
+
+  begin(chunk: Chunk): Promise<void> {
+    return this.own.begin(chunk);
+  }
+
+  put(i: number, count: number, results: NumberResults): void {
+    const value = this.own.values[i] as number;
+    if (count < COUNT_MIN.zscore || Number.isNaN(value)) return;
+    const { mean, squares } = this.moments.value;
+    results.set(i, relative(Math.abs(value - mean), Math.sqrt(squares / count)));
+  }
 }
 
 /** The values of a frame that moves on, in order. */
 class SortedValues {
   count = 0;
   private sorted = new Float64Array(64);
+  private readonly hold: Hold;
+
+  constructor(hold: Hold) {
+    this.hold = hold;
+  }
 
   add(value: number): void {
-    if (Number.isNaN(value)) return;
     if (this.count === this.sorted.length) {
-      const grown = new Float64Array(this.count * 2);
-      grown.set(this.sorted);
-      this.sorted = grown;
+      this.hold(this.sorted.byteLength, this.count + 1);
+      this.sorted = longer(this.sorted);
     }
     const at = this.find(value);
     this.sorted.copyWithin(at + 1, at, this.count++);
@@ -127,7 +146,6 @@ class SortedValues {
   }
 
   remove(value: number): void {
-    if (Number.isNaN(value)) return;
     const at = this.find(value);
     this.sorted.copyWithin(at, at + 1, this.count--);
   }
@@ -166,38 +184,57 @@ class SortedValues {
 
   /** The position of the first value that is not below one. */
   private find(value: number): number {
-    let [low, high] = [0, this.count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.sorted[middle] ?? 0) < value) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNumberFrom(this.sorted, value, 0, this.count);
   }
 }
 
-function sortedScores(
-  name: "mad" | "iqr",
-  values: Float64Array,
-  factors: Float64Array | undefined,
-  { starts, ends }: Frames,
-): (row: number) => number | undefined {
-  const sorted = new SortedValues();
-  let [first, end] = [0, 0];
-  return (row) => {
-    const [start = 0, to = 0] = [starts[row], ends[row]];
-    if (start >= end) {
-      sorted.clear();
-      [first, end] = [start, start];
+/** Values of a frame that are moved or looked at in the time that the simplest call takes for a row. */
+const VALUES_PER_COST = 16;
+
+/** `mad` and `iqr`. */
+class Quantiles implements Fold {
+  private readonly name: "mad" | "iqr";
+  private readonly own: OwnValues;
+  private readonly sorted: SortedValues;
+
+  constructor(name: "mad" | "iqr", own: OwnValues, hold: Hold) {
+    this.name = name;
+    this.own = own;
+    this.sorted = new SortedValues(hold);
+  }
+
+  cost(count: number): number {
+    return 1 + count / VALUES_PER_COST;
+  }
+
+  add(value: number): void {
+    this.sorted.add(value);
+  }
+
+  drop({ values }: FrameNumbers, from: number, to: number): void {
+    for (let i = from; i < to; i++) this.sorted.remove(values[i] as number);
+  }
+
+  clear(): void {
+    this.sorted.clear();
+  }
+
+  begin(chunk: Chunk): Promise<void> {
+    return this.own.begin(chunk);
+  }
+
+  put(i: number, count: number, results: NumberResults): void {
+    const { name, own, sorted } = this;
+    const value = own.values[i] as number;
+    if (count < COUNT_MIN[name] || Number.isNaN(value)) return;
+    if (name === "iqr") {
+      const score = outside(value, sorted.quantile(0.25), sorted.quantile(0.75), own.factors?.[i] ?? Number.NaN);
+      if (score !== undefined) results.set(i, score);
+      return;
     }
-    for (; first < start; first++) sorted.remove(values[first] ?? 0);
-    for (; end < to; end++) sorted.add(values[end] ?? 0);
-    if (sorted.count < COUNT_MIN[name]) return undefined;
-    const value = values[row] ?? 0;
-    if (name === "iqr") return outside(value, sorted.quantile(0.25), sorted.quantile(0.75), factors?.[row] ?? Number.NaN);
     const median = sorted.quantile(0.5);
-    return relative(Math.abs(value - median), MAD_SCALE * sorted.medianDistance(median));
-  };
+    results.set(i, relative(Math.abs(value - median), MAD_SCALE * sorted.medianDistance(median)));
+  }
 }
 
 /** How far a value lies outside the fences around the quartiles; undefined without a factor. */

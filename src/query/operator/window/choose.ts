@@ -1,101 +1,150 @@
-/** Window calls that give the value of another row: lag, lead, first_value, last_value, nth_value. */
+/**
+ * Window calls that give the value of another row: lag, lead, first_value, last_value, nth_value. First which row, then its value.
+ *
+ * Under IGNORE NULLS rows that are NULL do not count: frames become numbers of rows that do, and the number found a position again.
+ */
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { WindowCall } from "./node.ts";
+import { assert } from "../../../base/assert.ts";
+import { slice } from "../../../column/slice.ts";
+import { checkCancelled } from "../../../base/scheduler/pace.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
+import { VectorEvaluator } from "../../expression/evaluator.ts";
+import { constantVector } from "../../expression/vector-values.ts";
+import type { ExecContext } from "../contract/exec-context.ts";
 import { concat } from "../kernels/concat.ts";
 import { gather } from "../kernels/gather.ts";
-import type { Frames, VectorOf } from "./frames.ts";
-import type { Layout } from "./layout.ts";
-import { presence } from "./presence.ts";
+import type { Frames, FramesOf } from "./frames.ts";
+import type { WindowCall } from "./node.ts";
+import { PresentRows } from "./present-rows.ts";
+import { type Chunk, numbersFrom, RowValues, type SortedRows } from "./sorted-rows.ts";
 
 /** Marks a row for which there is no other. */
-export const NONE = 0xff_ff_ff_ff;
+const NONE = 0xff_ff_ff_ff;
 
-type CallOf<K extends WindowCall["kind"]> = Extract<WindowCall, { kind: K }>;
+type Choice = Extract<WindowCall, { kind: "shift" | "pick" }>;
 
-/** Rows of a vector that count under IGNORE NULLS. */
-interface Present {
-  /** `before[i]`: how many rows before `i` are not NULL. */
-  readonly before: Uint32Array;
-  /** Their positions. */
-  readonly rows: Uint32Array;
-}
+type ChosenChunk = (chunk: Chunk) => Vector | Promise<Vector>;
 
-/** Values of `lag` and `lead`. */
-export function shifted(call: CallOf<"shift">, layout: Layout, vectorOf: VectorOf): Vector {
-  const vector = vectorOf(call.value);
-  const { rowCount, partitionStarts } = layout;
-  const { steps } = call;
-  const source = new Uint32Array(rowCount);
-  const present = call.ignoreNulls ? presentRows(vector, rowCount) : undefined;
-  for (let p = 0; p + 1 < partitionStarts.length; p++) {
-    const [from = 0, to = 0] = [partitionStarts[p], partitionStarts[p + 1]];
-    if (present === undefined || steps === 0) {
-      for (let i = from; i < to; i++) source[i] = i - steps >= from && i - steps < to ? i - steps : NONE;
-      continue;
-    }
-    const { before, rows } = present;
-    const [first = 0, end = 0] = [before[from], before[to]];
-    for (let i = from; i < to; i++) {
-      const at = steps > 0 ? (before[i] ?? 0) - steps : (before[i + 1] ?? 0) - steps - 1;
-      source[i] = at >= first && at < end ? (rows[at] ?? NONE) : NONE;
-    }
-  }
-  const isNull = call.otherwise.kind === "literal" && call.otherwise.value === undefined;
-  return picked(vector, rowCount, source, isNull ? undefined : vectorOf(call.otherwise), call.type);
-}
-
-/** Values of `first_value`, `last_value` and `nth_value`. */
-export function picks(call: CallOf<"pick">, frames: Frames, layout: Layout, vectorOf: VectorOf): Vector {
-  const vector = vectorOf(call.value);
-  const { rowCount } = layout;
-  const { starts, ends } = frames;
-  const source = new Uint32Array(rowCount);
-  const present = call.ignoreNulls ? presentRows(vector, rowCount) : undefined;
-  for (let i = 0; i < rowCount; i++) {
-    const [start = 0, end = 0] = [starts[i], ends[i]];
-    const [from = 0, to = 0] = present === undefined ? [start, end] : [present.before[start], present.before[end]];
-    const at = call.nth > 0 ? from + call.nth - 1 : to + call.nth;
-    source[i] = at < from || at >= to ? NONE : present === undefined ? at : (present.rows[at] ?? NONE);
-  }
-  return picked(vector, rowCount, source, undefined, call.type);
-}
-
-function presentRows(vector: Vector, rowCount: number): Present {
-  const present = presence(vector, rowCount);
-  const before = new Uint32Array(rowCount + 1);
-  const rows = new Uint32Array(rowCount);
-  let count = 0;
-  for (let i = 0; i < rowCount; i++) {
-    before[i] = count;
-    if (present === undefined || present[i] === 1) rows[count++] = i;
-  }
-  before[rowCount] = count;
-  return { before, rows };
-}
-
-/** Values at `source` of a vector of `rowCount` rows, and where that is `NONE`, those of `otherwise` in the same place, or NULL. */
-export function picked(vector: Vector, rowCount: number, source: Uint32Array, otherwise: Vector | undefined, type: DataType): Vector {
-  const count = source.length;
-  if (!source.includes(NONE)) return gather(vector, source, count);
+/** Values of a call, chunk by chunk. @param frames of `lag` and `lead`: whole partitions */
+export function chosen(call: Choice, frames: FramesOf, rows: SortedRows, context: ExecContext): ChosenChunk {
+  const isNull = call.kind === "pick" || (call.otherwise.kind === "literal" && call.otherwise.value === undefined);
+  const looksPast = call.ignoreNulls && !(call.kind === "shift" && call.steps === 0);
+  if (looksPast) return chosenPresent(call, isNull ? undefined : call.otherwise, frames, rows, context);
+  const values = new ChosenValues(call.value, rows, context);
+  const otherwise = isNull ? undefined : new VectorEvaluator(call.otherwise, rows.columns, context);
+  const among = ({ from, to }: Chunk, { starts, ends }: Frames, instead: Vector | undefined): Vector | Promise<Vector> =>
+    values.at(numbersOf(call, starts, ends, call.kind === "shift" ? numbersFrom(from, to) : undefined, 0), instead);
   if (otherwise !== undefined) {
-    const both = concat(type, [
-      { vector, rowCount },
-      { vector: otherwise, rowCount: count },
-    ]);
-    return gather(
-      both,
-      source.map((row, i) => (row === NONE ? rowCount + i : row)),
-      count,
-    );
+    return async (chunk) => among(chunk, await frames.of(chunk), await otherwise.vectorInTurns(chunk.batch));
   }
-  const found = gather(
-    vector,
-    source.map((row) => (row === NONE ? 0 : row)),
-    count,
-  );
+  return (chunk) => {
+    const own = frames.of(chunk);
+    return own instanceof Promise ? own.then((found) => among(chunk, found, undefined)) : among(chunk, own, undefined);
+  };
+}
+
+/** The same among rows that are not NULL. @param instead where there is none; undefined: NULL */
+function chosenPresent(
+  call: Choice,
+  instead: TypedExpression | undefined,
+  frames: FramesOf,
+  rows: SortedRows,
+  context: ExecContext,
+): ChosenChunk {
+  const values = new ChosenValues(call.value, rows, context);
+  const present = new PresentRows(call.value, rows, context);
+  const otherwise = instead === undefined ? undefined : new VectorEvaluator(instead, rows.columns, context);
+  // What follows a row are the rows that count from the one behind it on.
+  const behind = call.kind === "shift" && call.steps < 0 ? 1 : 0;
+  return async (chunk) => {
+    const { starts, ends } = await frames.of(chunk);
+    const counted = call.kind === "shift" ? await present.beforeOwn(numbersFrom(chunk.from + behind, chunk.to + behind)) : undefined;
+    const numbers = numbersOf(call, await present.before(starts), await present.beforeEnd(ends), counted, behind);
+    return values.at(await present.positions(numbers, NONE), await otherwise?.vectorInTurns(chunk.batch));
+  };
+}
+
+/** Of each frame `[starts[i], ends[i])` the number that is chosen, or NONE. @param own of lag and lead: `behind` the numbers of the rows */
+function numbersOf(call: Choice, starts: Uint32Array, ends: Uint32Array, own: Uint32Array | undefined, behind: number): Uint32Array {
+  const numbers = new Uint32Array(starts.length);
+  const steps = call.kind === "shift" ? call.steps + behind : 0;
+  const nth = call.kind === "pick" ? call.nth : 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const start = starts[i] as number;
+    const end = ends[i] as number;
+    const at = own !== undefined ? (own[i] as number) - steps : nth > 0 ? start + nth - 1 : end + nth;
+    numbers[i] = at < start || at >= end ? NONE : at;
+  }
+  return numbers;
+}
+
+/** Reads an expression at positions. */
+class ChosenValues {
+  private readonly value: TypedExpression;
+  private readonly rows: SortedRows;
+  private readonly context: ExecContext;
+  private readonly values: RowValues;
+
+  constructor(value: TypedExpression, rows: SortedRows, context: ExecContext) {
+    this.value = value;
+    this.rows = rows;
+    this.context = context;
+    this.values = new RowValues([value], rows, context);
+  }
+
+  /**
+   * Values at `source`, whose positions do not fall but for `NONE`; there `otherwise` of the same place, or NULL. Positions that lie far
+   * from each other are read apart.
+   */
+  at(source: Uint32Array, otherwise: Vector | undefined): Vector | Promise<Vector> {
+    const { type } = this.value;
+    const { length } = source;
+    const [first, last] = ends(source);
+    if (first === NONE) return otherwise ?? constantVector(type, undefined, length);
+    if (last - first >= this.rows.spanRows && length > 1) return this.atParts(source, otherwise);
+    checkCancelled(this.context);
+    const read = this.values.over(first, last + 1);
+    if (read instanceof Promise) return read.then(([vector]) => picked(vector, source, first, otherwise, type));
+    return picked(read[0], source, first, otherwise, type);
+  }
+
+  private async atParts(source: Uint32Array, otherwise: Vector | undefined): Promise<Vector> {
+    const { length } = source;
+    const half = length >>> 1;
+    const [left, right] = otherwise === undefined ? [] : [slice(otherwise, 0, half), slice(otherwise, half, length)];
+    return concat(this.value.type, [
+      { vector: await this.at(source.subarray(0, half), left), rowCount: half },
+      { vector: await this.at(source.subarray(half), right), rowCount: length - half },
+    ]);
+  }
+}
+
+/** The first and last position that is one, or `NONE`. */
+function ends(source: Uint32Array): readonly [number, number] {
+  let [first, last] = [0, source.length - 1];
+  while (first <= last && source[first] === NONE) first++;
+  while (last > first && source[last] === NONE) last--;
+  return first > last ? [NONE, NONE] : [source[first] as number, source[last] as number];
+}
+
+/** Values at `source`, positions counted from `first`, and where that is `NONE`, those of `otherwise` in the same place, or NULL. */
+function picked(vector: Vector | undefined, source: Uint32Array, first: number, otherwise: Vector | undefined, type: DataType): Vector {
+  assert(vector !== undefined, "a vector for the one expression; got none");
+  const count = source.length;
+  const places = source.map((row) => (row === NONE ? 0 : row - first));
+  const found = gather(vector, places, count);
+  if (!source.includes(NONE)) return found;
+  if (otherwise !== undefined) {
+    const both = concat(
+      type,
+      [found, otherwise].map((each) => ({ vector: each, rowCount: count })),
+    );
+    const either = source.map((row, i) => (row === NONE ? count + i : i));
+    return gather(both, either, count);
+  }
   if (found.kind === "dictionary") return { ...found, codes: found.codes.map((code, i) => (source[i] === NONE ? 0 : code)) };
-  const validity = found.validity?.slice(0, count) ?? new Uint8Array(count).fill(1);
+  const validity = found.validity ?? new Uint8Array(count).fill(1);
   for (let i = 0; i < count; i++) if (source[i] === NONE) validity[i] = 0;
   return { ...found, validity };
 }

@@ -1,9 +1,5 @@
 /**
- * How the rows of a window operator lie once they are sorted: partitions one after the other, each a row of groups of peers.
- *
- *   rows        0 1 2 3 4 5 6 7 8
- *   partitions  |-------|---------|      partitionStarts = 0 4 9
- *   groups      |-|---|-|---|-----|      groupStarts = 0 1 3 4 6 9, groupOf = 0 1 1 2 3 3 4 4 4
+ * How rows lie once they are sorted: partitions one after the other, each a row of groups of peers (`sorted-rows.ts`).
  *
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
@@ -13,55 +9,34 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
-import { sortSteps } from "../kernels/sort-keys.ts";
+import { type SortKey, sortKey, sortSteps } from "../kernels/sort-keys.ts";
 import { valueAt } from "../../expression/vector-values.ts";
 
-/** Partitions and groups of sorted rows. All positions count rows or groups from the first of the operator. */
+/** Where partitions and groups of sorted rows begin, ascending. */
 export interface Layout {
-  readonly rowCount: number;
-  /** Ascending, with `rowCount` at the end. */
+  /** With the number of rows at the end. */
   readonly partitionStarts: Uint32Array;
-  /** Ascending, with `rowCount` at the end. */
+  /** The first group of each partition, with the number of groups at the end. */
+  readonly partitionGroups: Uint32Array;
   readonly groupStarts: Uint32Array;
-  /** The group of each row. */
-  readonly groupOf: Uint32Array;
 }
 
 /** Rows that are looked at before others get a turn: some milliseconds, of texts too. */
 const ROWS_PER_STEP = 4096;
 
 /** Rows whose place is looked for, of numbers alone. */
-const LAID_PER_STEP = 1 << 18;
+const LAID_PER_STEP = 1 << 16;
 
-/** Numbers in the order of a key's values under its ORDER BY item: `codes.length === rowCount`. None is NaN. In steps. */
-export function* orderCodes(vector: Vector, item: SortItem, rowCount: number): Generator<void, Float64Array> {
-  const { type } = item.expression;
-  const direct = directCodes(vector, type, item, rowCount);
-  if (direct !== undefined) return direct;
-  if (vector.kind === "dictionary") return yield* dictionaryRanks(vector, item, rowCount);
-  return yield* valueRanks(vector, type, item, rowCount);
+/** Numbers in the order of a key's values under its ORDER BY item, one a row. In steps. */
+export function* orderKey(vector: Vector, item: SortItem, rowCount: number): Generator<void, SortKey> {
+  if (vector.kind === "dictionary") return { values: yield* dictionaryRanks(vector, item, rowCount), classes: undefined };
+  const plain = sortKey(vector, rowCount, item, compareValues);
+  if (plain !== undefined) return plain;
+  return { values: yield* valueRanks(vector, item.expression.type, item, rowCount), classes: undefined };
 }
 
 /** Where NULL stands among numbers that lie between the infinities. */
 const nullCode = (item: SortItem): number => (item.nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
-
-/** The values themselves, turned round for DESC, where they are plain numbers; undefined where they are not. */
-function directCodes(vector: Vector, type: DataType, item: SortItem, rowCount: number): Float64Array | undefined {
-  if (vector.kind !== "number" && vector.kind !== "time") return undefined;
-  const source = vector.kind === "time" ? vector.offsets : vector.values;
-  const { validity } = vector;
-  const codes = new Float64Array(source.subarray(0, rowCount));
-  if (type.kind === "float") {
-    // NULL and NaN have no place among all floats.
-    if (validity?.subarray(0, rowCount).includes(0) === true || codes.includes(Number.NaN)) return undefined;
-  }
-  if (item.descending) for (let i = 0; i < rowCount; i++) codes[i] = -(codes[i] ?? 0);
-  if (validity !== undefined) {
-    const missing = nullCode(item);
-    for (let i = 0; i < rowCount; i++) if (validity[i] === 0) codes[i] = missing;
-  }
-  return codes;
-}
 
 function* dictionaryRanks(
   { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
@@ -104,7 +79,8 @@ function* valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: n
 /** The place of each value in the order; equal values, such as several entries of one text, share one. */
 function* ranked(values: readonly (Present | undefined)[], item: SortItem): Generator<void, Float64Array> {
   const byValue = (a: number, b: number): number => {
-    const [x, y] = [values[a], values[b]];
+    const x = values[a];
+    const y = values[b];
     return x === undefined || y === undefined ? Number(x === undefined) - Number(y === undefined) : compareValues(x, y);
   };
   const order = yield* sortSteps(values.length, [byValue]);
@@ -120,65 +96,124 @@ function* ranked(values: readonly (Present | undefined)[], item: SortItem): Gene
 }
 
 /** Row positions in the order of several keys, equal rows as they came; undefined when the rows lie in order already. In steps. */
-export function* sortedOrder(keys: readonly Float64Array[], rowCount: number): Generator<void, Uint32Array | undefined> {
-  if (isSorted(keys, rowCount)) return undefined;
-  return yield* sortSteps(
-    rowCount,
-    keys.map((values) => ({ values, classes: undefined })),
-  );
-}
-
-/** Not a subtraction: the difference of two equal infinities is no number. */
-function difference(key: Float64Array, a: number, b: number): number {
-  const x = key[a] ?? 0;
-  const y = key[b] ?? 0;
-  return x < y ? -1 : x > y ? 1 : 0;
-}
-
-function compareRows(keys: readonly Float64Array[], a: number, b: number): number {
-  for (const key of keys) {
-    const order = difference(key, a, b);
-    if (order !== 0) return order;
+export function* sortedOrder(keys: readonly SortKey[], rowCount: number): Generator<void, Uint32Array | undefined> {
+  let row = 1;
+  while (row < rowCount) {
+    const end = Math.min(rowCount, row + LAID_PER_STEP);
+    if (!areSorted(keys, row, end)) return yield* sortSteps(rowCount, keys);
+    row = end;
+    yield;
   }
-  return 0;
+  return undefined;
 }
 
-function isSorted(keys: readonly Float64Array[], rowCount: number): boolean {
-  for (let i = 1; i < rowCount; i++) if (compareRows(keys, i - 1, i) > 0) return false;
+/** Whether no row of `[from, to)` comes before the one before it. */
+function areSorted(keys: readonly SortKey[], from: number, to: number): boolean {
+  const [first] = keys;
+  if (keys.length === 1 && first !== undefined && first.classes === undefined) {
+    const { values } = first;
+    for (let row = from; row < to; row++) if ((values[row - 1] as number) > (values[row] as number)) return false;
+    return true;
+  }
+  for (let row = from; row < to; row++) if (areTurned(keys, row - 1, row)) return false;
   return true;
 }
 
-/** The layout of rows in `order`, in steps. @param partition @param peers codes of the keys, over unsorted rows */
+/** Whether row `a` comes behind row `b`. */
+function areTurned(keys: readonly SortKey[], a: number, b: number): boolean {
+  for (let k = 0; k < keys.length; k++) {
+    const { values, classes } = keys[k] as SortKey;
+    if (classes !== undefined && classes[a] !== classes[b]) return (classes[a] as number) > (classes[b] as number);
+    if (values[a] !== values[b]) return (values[a] as number) > (values[b] as number);
+  }
+  return false;
+}
+
+/** What begins with a row. */
+const GROUP = 1;
+const PARTITION = 2;
+
+/** The layout of rows in `order`, in steps. @param partition @param peers keys over unsorted rows */
 export function* layoutOf(
-  partition: readonly Float64Array[],
-  peers: readonly Float64Array[],
+  partition: readonly SortKey[],
+  peers: readonly SortKey[],
   order: Uint32Array | undefined,
   rowCount: number,
 ): Generator<void, Layout> {
-  const partitionStarts = new Uint32Array(rowCount + 1);
-  const groupStarts = new Uint32Array(rowCount + 1);
-  const groupOf = new Uint32Array(rowCount);
-  let [partitions, groups] = [0, 0];
-  for (let i = 0; i < rowCount; i++) {
-    const row = order === undefined ? i : (order[i] ?? 0);
-    const before = order === undefined ? i - 1 : (order[i - 1] ?? 0);
-    const isNew = i === 0 || differs(partition, before, row);
-    if (isNew) partitionStarts[partitions++] = i;
-    if (isNew || differs(peers, before, row)) groupStarts[groups++] = i;
-    groupOf[i] = groups - 1;
-    if (i % LAID_PER_STEP === LAID_PER_STEP - 1) yield;
+  const begins = new Uint8Array(rowCount);
+  begins[0] = PARTITION;
+  let partitions = 0;
+  let groups = 0;
+  for (let from = 0; from < rowCount; from += LAID_PER_STEP) {
+    const to = Math.min(rowCount, from + LAID_PER_STEP);
+    for (const key of peers) markChanges(key, order, begins, GROUP, Math.max(1, from), to);
+    for (const key of partition) markChanges(key, order, begins, PARTITION, Math.max(1, from), to);
+    partitions += countOf(begins, PARTITION, from, to);
+    groups += to - from - countOf(begins, 0, from, to);
+    yield;
   }
-  partitionStarts[partitions] = rowCount;
-  groupStarts[groups] = rowCount;
-  return {
-    rowCount,
-    partitionStarts: partitionStarts.subarray(0, partitions + 1),
-    groupStarts: groupStarts.subarray(0, groups + 1),
-    groupOf,
-  };
+  const layout = new GrowingLayout(partitions, groups, rowCount);
+  for (let from = 0; from < rowCount; from += LAID_PER_STEP) {
+    layout.add(begins, from, Math.min(rowCount, from + LAID_PER_STEP));
+    yield;
+  }
+  return layout;
 }
 
-function differs(keys: readonly Float64Array[], a: number, b: number): boolean {
-  for (const key of keys) if (key[a] !== key[b]) return true;
-  return false;
+function countOf(marks: Uint8Array, mark: number, from: number, to: number): number {
+  let count = 0;
+  for (let i = from; i < to; i++) if (marks[i] === mark) count++;
+  return count;
+}
+
+/** Filled from the first row on. */
+class GrowingLayout implements Layout {
+  readonly partitionStarts: Uint32Array;
+  readonly partitionGroups: Uint32Array;
+  readonly groupStarts: Uint32Array;
+  private partitions = 0;
+  private groups = 0;
+
+  constructor(partitions: number, groups: number, rowCount: number) {
+    this.partitionStarts = new Uint32Array(partitions + 1).fill(rowCount);
+    this.partitionGroups = new Uint32Array(partitions + 1).fill(groups);
+    this.groupStarts = new Uint32Array(groups);
+  }
+
+  add(begins: Uint8Array, from: number, to: number): void {
+    const { partitionStarts, partitionGroups, groupStarts } = this;
+    let { partitions, groups } = this;
+    for (let i = from; i < to; i++) {
+      if (begins[i] === 0) continue;
+      if (begins[i] === PARTITION) {
+        partitionGroups[partitions] = groups;
+        partitionStarts[partitions++] = i;
+      }
+      groupStarts[groups++] = i;
+    }
+    this.partitions = partitions;
+    this.groups = groups;
+  }
+}
+
+/** Marks those of rows `[from, to)` in `order` whose key is not that of the row before. */
+function markChanges(
+  { values, classes }: SortKey,
+  order: Uint32Array | undefined,
+  begins: Uint8Array,
+  mark: number,
+  from: number,
+  to: number,
+): void {
+  if (order === undefined) {
+    for (let i = from; i < to; i++) if (values[i] !== values[i - 1]) begins[i] = mark;
+    if (classes !== undefined) for (let i = from; i < to; i++) if (classes[i] !== classes[i - 1]) begins[i] = mark;
+    return;
+  }
+  let before = order[from - 1] as number;
+  for (let i = from; i < to; i++) {
+    const row = order[i] as number;
+    if (values[row] !== values[before] || (classes !== undefined && classes[row] !== classes[before])) begins[i] = mark;
+    before = row;
+  }
 }

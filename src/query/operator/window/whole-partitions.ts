@@ -3,7 +3,6 @@
  * disk, and as many partitions as fit come at a time. One that alone does not fit comes as rows on disk.
  */
 import type { Vector } from "../../../column/vector.ts";
-import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
@@ -13,41 +12,42 @@ import { heldOrSorted } from "../sort/held-or-sorted.ts";
 import { pieces } from "../rows/pieces.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
 import { LargePartition } from "./large-partition.ts";
+import type { WindowPlan } from "./sorted-rows.ts";
 
-type WindowNode = Extract<PlanNode, { kind: "window" }>;
-
-/** Bytes a row that sorting takes for each key, that the layout takes, that a call takes for its frames and its result. */
-const KEY_BYTES = 8;
+/** Bytes a row that the layout and the order take; that sorting takes for each key; that a call may take for its frames. */
 const LAYOUT_BYTES = 16;
+const KEY_BYTES = 9;
 const CALL_BYTES = 32;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 
 /** See the file header. Rows in memory are the reader's to clear, partitions on disk are not; parts come in the order of the partitions. */
-export async function* wholePartitions(
-  node: WindowNode,
+export function wholePartitions(
+  node: WindowPlan,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
   spill: SpillContext,
 ): AsyncGenerator<HeldRows | LargePartition> {
   const held = newRows(node, context);
   const order = { items: [...node.partitionBy, ...node.orderBy], columns: node.input.columns };
-  yield* heldOrSorted(order, held, input, context, spill, {
-    async *held() {
-      if (held.rowCount > 0) yield held;
-    },
+  return heldOrSorted<HeldRows | LargePartition>(order, held, input, context, spill, {
+    held: () => (held.rowCount > 0 ? [held] : []),
     sorted: (rows) => cut(node, rows, context, spill),
   });
 }
 
-function newRows(node: WindowNode, { budget }: ExecContext): HeldRows {
-  const keyCount = node.partitionBy.length + node.orderBy.length;
-  return new HeldRows(node.input.columns, budget, LAYOUT_BYTES + keyCount * KEY_BYTES + node.calls.length * CALL_BYTES);
+function newRows(node: WindowPlan, { budget }: ExecContext): HeldRows {
+  return new HeldRows(node.input.columns, budget, LAYOUT_BYTES + laterBytes(node));
+}
+
+/** Bytes that are counted for a row so that there is room for sorting, and then for calls, which count what they hold themselves. */
+export function laterBytes({ partitionBy, orderBy, calls }: WindowPlan): number {
+  return (partitionBy.length + orderBy.length) * KEY_BYTES + calls.length * CALL_BYTES;
 }
 
 /** Sorted rows, cut where partitions begin. A partition that does not fit in memory stays on disk. */
 async function* cut(
-  node: WindowNode,
+  node: WindowPlan,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
   spill: SpillContext,
@@ -65,14 +65,14 @@ async function* cut(
 
 /** Rows of the partitions that come next: in memory, from `start` on those of one that has just begun; or all of one, on disk. */
 class Gathered {
-  private readonly node: WindowNode;
+  private readonly node: WindowPlan;
   private readonly context: ExecContext;
   private readonly spill: SpillContext;
   private rows: HeldRows;
   private start = 0;
   private large: LargePartition | undefined;
 
-  constructor(node: WindowNode, context: ExecContext, spill: SpillContext) {
+  constructor(node: WindowPlan, context: ExecContext, spill: SpillContext) {
     this.node = node;
     this.context = context;
     this.spill = spill;
@@ -115,7 +115,7 @@ class Gathered {
 
   /** Gives all partitions but the one that has begun. */
   private async *wholeOnes(): AsyncGenerator<HeldRows> {
-    const all = this.rows.joined();
+    const all = await this.rows.joinedInTurns(this.context);
     this.rows.clear();
     const [whole, begun] = [newRows(this.node, this.context), newRows(this.node, this.context)];
     whole.add(sliceBatch(all, 0, this.start));
@@ -148,7 +148,7 @@ class Borders {
   private readonly sorter: Sorter;
   private previous: { readonly keys: readonly Vector[]; readonly row: number } | undefined;
 
-  constructor(node: WindowNode, context: ExecContext) {
+  constructor(node: WindowPlan, context: ExecContext) {
     this.sorter = new Sorter(node.partitionBy, node.input.columns, context);
   }
 

@@ -3,7 +3,6 @@
  * to see which are in its frame, so that n rows take n² steps.
  */
 import type { AnomalyName, FrameBound, WindowCall, WindowFrame } from "./node.ts";
-import type { PlanNode } from "../contract/node.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
@@ -11,37 +10,19 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch, type HeldRows } from "../rows/held-rows.ts";
 import { evaluate } from "../../expression/interpreter.ts";
 import { compareItem, rowAccumulator } from "../rows/row-accumulator.ts";
-import { SpillContext } from "../spill/spill-context.ts";
 import { BatchRow, valuesVector } from "../../expression/vector-values.ts";
-import { LargePartition } from "./large-partition.ts";
-import { computedOverLarge } from "./large-window.ts";
-import { wholePartitions } from "./whole-partitions.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
+import type { WindowPlan } from "./sorted-rows.ts";
+import { window } from "./window.ts";
 
-type WindowNode = Extract<PlanNode, { kind: "window" }>;
 type Read = (expression: TypedExpression, row: number) => Value;
 
 /** The rows of `input`, sorted, with a column more for each call. */
-export async function* windowInterpreted(node: WindowNode, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
-  const budget = shared.budget.part("window");
-  const context = { ...shared, budget };
-  const spill = new SpillContext(node, context);
-  try {
-    for await (const rows of wholePartitions(node, input, context, spill)) {
-      const isLarge = rows instanceof LargePartition;
-      const others = budget.used - (isLarge ? 0 : rows.bytesHeld);
-      if (isLarge) yield* computedOverLarge(node, rows, context);
-      else yield await computedOver(rows, node, context);
-      if (!isLarge) rows.clear();
-      budget.release(budget.used - others); // what calls counted
-    }
-  } finally {
-    budget.close();
-    await spill.close();
-  }
+export function windowInterpreted(node: WindowPlan, input: AsyncIterable<ExecBatch>, shared: ExecContext): AsyncIterable<ExecBatch> {
+  return window(node, input, shared, interpreted);
 }
 
-async function computedOver(held: HeldRows, node: WindowNode, context: ExecContext): Promise<ExecBatch> {
+async function interpreted(held: HeldRows, node: WindowPlan, context: ExecContext): Promise<ExecBatch> {
   const batch = held.joined();
   const reader = new BatchRow(batch, node.input.columns);
   const read: Read = (expression, row) => {

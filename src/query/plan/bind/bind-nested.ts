@@ -10,7 +10,8 @@
  */
 import { BOOLEAN, type DataType, displayName, NULL, STRING } from "../../../column/data-type.ts";
 import { commonType } from "../../function/signature/common-type.ts";
-import { functionNamed, nearestName } from "../../function/registry.ts";
+import { nearestName } from "../../../base/text/nearest.ts";
+import { functionNamed } from "../../function/registry.ts";
 import { FIELD, MAP_VALUE, NAMED_STRUCT } from "../../function/nested/member-functions.ts";
 import { elementType, partsOf } from "../../function/nested/parts.ts";
 import type { ScalarFunction } from "../../function/signature/scalar-function.ts";

@@ -6,7 +6,8 @@
  *   (a, b) = (x, y)     a = x AND b = y
  *   (a, b) < (x, y)     a < x OR (a = x AND b < y)
  */
-import type { ComparisonOperator, Expression, Query } from "../../sql/syntax/ast.ts";
+import type { ComparisonOperator, Expression, Query, Select } from "../../sql/syntax/ast.ts";
+import { plainSelect } from "../../sql/syntax/plain-trees.ts";
 import { planError } from "./plan-error.ts";
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
@@ -73,18 +74,6 @@ function rowsOf(query: Query, columnCount: number): Query {
   const columns = Array.from({ length: columnCount }, (_, i) => `c${i}`);
   const args = columns.map((name): Expression => ({ kind: "column", name: [name], quoted: true, span }));
   const row: Expression = { kind: "call", name: "struct", args, star: false, distinct: false, orderBy: [], filter: undefined, span };
-  return {
-    kind: "select",
-    distinct: false,
-    distinctOn: [],
-    items: [{ kind: "expression", expression: row, alias: undefined }],
-    from: { kind: "derived", query, lateral: false, alias: { name: "row", columns }, span },
-    where: undefined,
-    groupBy: [],
-    having: undefined,
-    orderBy: [],
-    limit: undefined,
-    offset: undefined,
-    span,
-  };
+  const from: Select["from"] = { kind: "derived", query, lateral: false, alias: { name: "row", columns }, span };
+  return plainSelect({ items: [{ kind: "expression", expression: row, alias: undefined }], from, span });
 }

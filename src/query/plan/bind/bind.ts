@@ -2,8 +2,6 @@
  * Binding: the syntax tree of an expression becomes a typed one. Names are resolved, operand types meet, constants fold.
  */
 import { unreachable } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import {
   BINARY,
   BOOLEAN,
@@ -21,10 +19,12 @@ import { integerOfText } from "../../../value/number-text.ts";
 import { chosenType } from "../../function/signature/common-type.ts";
 import { aggregateNamed, aggregateNames } from "../../function/aggregate/registry.ts";
 import { arrowTypeNamed } from "../../function/value/arrow-type.ts";
+import { executionError } from "../../function/value/execution-error.ts";
 import { isUnitWord, UNIT_FIRST } from "../../function/family/date-difference-functions.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { type Present, valueKey } from "../../function/value/value.ts";
-import { functionNamed, functionNames, nearestName, operatorFunction } from "../../function/registry.ts";
+import { nearestName } from "../../../base/text/nearest.ts";
+import { functionNamed, functionNames, operatorFunction } from "../../function/registry.ts";
 import type { ScalarFunction } from "../../function/signature/scalar-function.ts";
 import { WINDOW_FUNCTION_NAMES, windowFunctionNamed } from "../../function/family/window-functions.ts";
 import type { BinaryOperator, ComparisonOperator, Expression, ObjectName } from "../../sql/syntax/ast.ts";
@@ -144,7 +144,7 @@ function placeholder(index: number, environment: Environment): TypedExpression {
   if (given === "open") return { kind: "parameter", type: NULL, id: -1 - index, name: `$${index + 1}` };
   if (given !== undefined) return literal(given.type, given.value);
   const why = `Placeholder '$${index + 1}' was not provided a value for execution.`;
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: ${why}`);
+  throw executionError(why);
 }
 
 /** `time AT TIME ZONE zone`: every second one of a chain goes the other way, from a moment to a clock. */

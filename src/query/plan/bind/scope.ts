@@ -1,6 +1,6 @@
 /** Names in sight of an expression. */
 import type { DbError } from "../../../base/error.ts";
-import { nearestName } from "../../function/registry.ts";
+import { nearestName } from "../../../base/text/nearest.ts";
 import type { JsonHint } from "../../../table/schema.ts";
 import type { ObjectName } from "../../sql/syntax/ast.ts";
 import type { TypedExpression } from "../../expression/expression.ts";

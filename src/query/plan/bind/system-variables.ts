@@ -2,10 +2,9 @@
  * `@@name`: variables of a MySQL server that its clients ask for when they connect (contract query.md 4.1). Values are text. A scope, as in
  * `@@session.time_zone`, changes nothing, since no variable has one value for all sessions and another for this one.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { notSupported } from "./plan-error.ts";
 import type { Environment } from "../../function/signature/environment.ts";
-import { nearestName } from "../../function/registry.ts";
+import { nearestName } from "../../../base/text/nearest.ts";
 
 /** What does not hang on the session. */
 const FIXED: Readonly<Record<string, string>> = {
@@ -50,5 +49,5 @@ export function systemVariable(name: string, { timeZone }: Environment): string 
   if (value !== undefined) return value;
   const near = nearestName(bare, [...Object.keys(FIXED), "time_zone"]);
   const hint = near === undefined ? "" : `\nDid you mean '@@${near}'?`;
-  throw new DbError(StatusCode.Unsupported, `Not supported: system variable ${name.slice(0, 80)}${hint}`);
+  throw notSupported(`system variable ${name.slice(0, 80)}${hint}`);
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Catalog } from "../../../table/catalog.ts";
 import type { FileAccess } from "../../../table/file-access.ts";
 import type { Environment } from "../../function/signature/environment.ts";
+import type { SessionVariables } from "../../query-context.ts";
 import type { Query, RelationAlias } from "../../sql/syntax/ast.ts";
 import type { PromqlEngine } from "../../promql-engine.ts";
 import type { SystemFacts } from "../../system-facts.ts";
@@ -55,7 +56,12 @@ export interface Planner {
 }
 
 /** The environment of a statement that starts now. */
-export function environmentOf(clock: Clock, variables: Pick<Environment, "database" | "timeZone" | "placeholders">): Environment {
-  const { timeZone, database, placeholders } = variables;
-  return { now: clock.nowNanos(), timeZone, database, ...(placeholders && { placeholders }) };
+export function environmentOf(
+  clock: Clock,
+  variables: Pick<SessionVariables, "database" | "timeZone" | "placeholders" | "connection">,
+): Environment {
+  const { timeZone, database, placeholders, connection } = variables;
+  const protocol = connection?.protocol;
+  const kind = protocol === "postgres" ? { isPostgres: true } : protocol === "mysql" ? { isMysql: true } : {};
+  return { now: clock.nowNanos(), timeZone, database, ...kind, ...(placeholders && { placeholders }) };
 }

@@ -10,6 +10,7 @@ import type { ColumnSchema } from "../../../table/schema.ts";
 import type { ViewInfo } from "../../../table/view.ts";
 import { functionNamed } from "../../function/registry.ts";
 import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../../sql/syntax/ast.ts";
+import { plainSelect } from "../../sql/syntax/plain-trees.ts";
 import { contains } from "../bind/ast-walk.ts";
 import { conditionInSteps } from "../bind/bind-in-steps.ts";
 import { asofConditions } from "./asof.ts";
@@ -28,7 +29,8 @@ import type { Steps } from "../bind/steps.ts";
 import { seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "../virtual/built-in-table.ts";
-import { INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
+import { CATALOG_NAME, INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
+import { postgresRelation } from "../virtual/information-schema.ts";
 import { tableFunction } from "../virtual/table-functions.ts";
 
 /** What a query reads. */
@@ -39,9 +41,6 @@ export interface Source {
   /** Set when the relation is this one table. */
   readonly table: Table | undefined;
 }
-
-/** The catalog that every name may begin with. */
-export const CATALOG_NAME = "greptime";
 
 /** A table name in full. */
 export interface ResolvedName {
@@ -120,7 +119,7 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
   }
   const view = catalog.view(name.database, name.table);
   if (view !== undefined) return placed(yield* viewSource(view, planner), name, from.alias);
-  const builtIn = builtInTable(name);
+  const builtIn = builtInTable(name) ?? (environment.isPostgres === true ? postgresRelation(from.name) : undefined);
   if (builtIn === undefined) {
     checkNoGraphTable(name);
     throw tableNotFound(name);
@@ -152,20 +151,7 @@ function* functionSource(from: TableFunction, planner: Planner): Steps<Source> {
 function* valueSource({ name, args, alias, span }: TableFunction, planner: Planner): Steps<Source> {
   const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
   const items: Select["items"] = [{ kind: "expression", expression: call, alias: alias?.name ?? name }];
-  const ends = { orderBy: [], limit: undefined, offset: undefined } as const;
-  const query: Select = {
-    kind: "select",
-    distinct: false,
-    distinctOn: [],
-    items,
-    from: undefined,
-    where: undefined,
-    groupBy: [],
-    having: undefined,
-    ...ends,
-    span,
-  };
-  return derivedSource(yield* planner.plan(query, planner), alias ?? { name, columns: [] });
+  return derivedSource(yield* planner.plan(plainSelect({ items, from: undefined, span }), planner), alias ?? { name, columns: [] });
 }
 
 const isSeries = (name: string): boolean => name === "generate_series" || name === "range";

@@ -7,12 +7,12 @@
 import { displayName, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { floorDivide } from "../../../value/civil.ts";
-import { intervalText } from "../../../value/interval-text.ts";
+import { intervalText } from "../../../value/interval/interval-text.ts";
 import { parseTimestamp } from "../../../value/parse-time.ts";
 import { offsetSecondsAt, parseTimeZone } from "../../../base/text/time-zone.ts";
 import { isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";
-import { parseInterval } from "../../../value/parse-interval.ts";
+import { parseInterval } from "../../../value/interval/parse-interval.ts";
 import { printExpression } from "../../sql/print/print.ts";
 import { bindConstant } from "../bind/bind.ts";
 import { castTo } from "../bind/coerce.ts";

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { checkFails, rowTexts } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 let data: QueryFixture;
@@ -15,22 +16,13 @@ beforeAll(async () => {
 });
 
 /** Rows of a query, loops and reference agreeing: columns apart by blanks, NULL as `-`. */
-async function rowsOf(sql: string): Promise<readonly string[]> {
-  const { rows } = await data.both(sql);
-  return rows.map((row) => row.map((value) => (value === undefined ? "-" : String(value))).join(" "));
-}
+const rowsOf = (sql: string): Promise<readonly string[]> => rowTexts(data, sql);
 
 async function check(sql: string, ...want: readonly string[]): Promise<void> {
   expect(await rowsOf(sql), sql).toEqual([...want]);
 }
 
-async function checkFails(sql: string, code: number, why: string): Promise<void> {
-  const thrown = await data.sql(sql).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  expect([thrown !== undefined && (thrown as { code?: number }).code, String(thrown)], sql).toEqual([code, expect.stringContaining(why)]);
-}
+const fails = (sql: string, code: number, why: string): Promise<void> => checkFails(data, sql, why, code);
 
 describe("a slot", () => {
   test("holds the rows from its start until a range later", async () => {
@@ -277,46 +269,42 @@ describe("errors", () => {
   const of = (item: string, rest = "ALIGN '5s'"): string => `SELECT ${item} FROM m ${rest}`;
 
   test("of clauses without their partner", async () => {
-    await checkFails(of("min(v)"), 2000, "Illegal Range select, no RANGE keyword found in any SelectItem");
-    await checkFails(of("min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
-    await checkFails(of("ts, min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
-    await checkFails(of("row_number() OVER (), min(v) RANGE '5s'"), 2000, "Range Query: Window functions is not allowed in Range Query");
-    await checkFails(of("min(v) * 2 RANGE '5s'"), 2000, "Can't use the RANGE keyword in Expr 2 without function");
-    await checkFails(of("min(max(v) RANGE '5s') RANGE '5s'"), 2000, "Range Query: Nest Range Query is not allowed");
-    await checkFails(of("host, min(v) RANGE '5s'", "GROUP BY host ALIGN '5s'"), 2000, "GROUP BY does not go with ALIGN");
-    await checkFails(of("min(v) RANGE '5s'", "WHERE max(v) RANGE '5s' > 1 ALIGN '5s'"), 3000, "aggregates are not allowed in WHERE");
+    await fails(of("min(v)"), 2000, "Illegal Range select, no RANGE keyword found in any SelectItem");
+    await fails(of("min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
+    await fails(of("ts, min(v) RANGE '5s'", ""), 2000, "ALIGN argument cannot be omitted in the range select query");
+    await fails(of("row_number() OVER (), min(v) RANGE '5s'"), 2000, "Range Query: Window functions is not allowed in Range Query");
+    await fails(of("min(v) * 2 RANGE '5s'"), 2000, "Can't use the RANGE keyword in Expr 2 without function");
+    await fails(of("min(max(v) RANGE '5s') RANGE '5s'"), 2000, "Range Query: Nest Range Query is not allowed");
+    await fails(of("host, min(v) RANGE '5s'", "GROUP BY host ALIGN '5s'"), 2000, "GROUP BY does not go with ALIGN");
+    await fails(of("min(v) RANGE '5s'", "WHERE max(v) RANGE '5s' > 1 ALIGN '5s'"), 3000, "aggregates are not allowed in WHERE");
   });
   test("of lengths", async () => {
-    await checkFails(of("min(v) RANGE 'not_time'"), 2000, "not a valid duration string: not_time");
-    await checkFails(of("min(v) RANGE '5'"), 2000, "not a valid duration string: 5");
-    await checkFails(of("min(v) RANGE '5s'", "ALIGN 'x1s'"), 2000, "not a valid duration string: x1s");
-    await checkFails(of("min(v) RANGE '0s'"), 3000, "duration must be greater than 0");
-    await checkFails(
-      of("min(v) RANGE '5s'", "ALIGN (INTERVAL '0' day)"),
-      3000,
-      "Illegal argument `interval '0 day'` in range select query",
-    );
-    await checkFails(of("min(v) RANGE (now())"), 3000, "Illegal argument `now()` in range select query");
-    await checkFails(of("min(v) RANGE (INTERVAL '1' month)"), 3000, "Year or month interval is not allowed in range query");
-    await checkFails(of("min(v) RANGE '1d'", "ALIGN '1ms'"), 3000, "86400000 slots");
-    await checkFails(of("min(v) RANGE '5s'", "ALIGN '5s' TO UNKNOWN"), 3000, "Illegal `align to` argument `unknown` in range select query");
+    await fails(of("min(v) RANGE 'not_time'"), 2000, "not a valid duration string: not_time");
+    await fails(of("min(v) RANGE '5'"), 2000, "not a valid duration string: 5");
+    await fails(of("min(v) RANGE '5s'", "ALIGN 'x1s'"), 2000, "not a valid duration string: x1s");
+    await fails(of("min(v) RANGE '0s'"), 3000, "duration must be greater than 0");
+    await fails(of("min(v) RANGE '5s'", "ALIGN (INTERVAL '0' day)"), 3000, "Illegal argument `interval '0 day'` in range select query");
+    await fails(of("min(v) RANGE (now())"), 3000, "Illegal argument `now()` in range select query");
+    await fails(of("min(v) RANGE (INTERVAL '1' month)"), 3000, "Year or month interval is not allowed in range query");
+    await fails(of("min(v) RANGE '1d'", "ALIGN '1ms'"), 3000, "86400000 slots");
+    await fails(of("min(v) RANGE '5s'", "ALIGN '5s' TO UNKNOWN"), 3000, "Illegal `align to` argument `unknown` in range select query");
   });
   test("of fills", async () => {
-    await checkFails(of("min(v) RANGE '5s' FILL 3.0"), 3000, "3.0 is not a valid fill option, fail to convert to a const value");
-    await checkFails(of("min(v) RANGE '5s'", "ALIGN '5s' FILL host"), 3000, "host is not a valid fill option");
-    await checkFails(of("min(s) RANGE '5s' FILL LINEAR"), 3000, "Use FILL LINEAR on Non-numeric DataType String");
+    await fails(of("min(v) RANGE '5s' FILL 3.0"), 3000, "3.0 is not a valid fill option, fail to convert to a const value");
+    await fails(of("min(v) RANGE '5s'", "ALIGN '5s' FILL host"), 3000, "host is not a valid fill option");
+    await fails(of("min(s) RANGE '5s' FILL LINEAR"), 3000, "Use FILL LINEAR on Non-numeric DataType String");
   });
   test("of names that are no key", async () => {
-    await checkFails(of("min(v) RANGE '5s', max(v)"), 3001, 'No field named "max(v)"');
-    await checkFails(of("x, min(v) RANGE '5s'"), 3001, "No field named x. Valid fields are aggregates with a RANGE, ts, host");
-    await checkFails(of("host, min(v) RANGE '5s'", "ALIGN '5s' BY ()"), 3001, "No field named host");
-    await checkFails(of("nothing, min(v) RANGE '5s'"), 3000, "No field named nothing");
-    await checkFails(of("min(v) RANGE '5s'", "ALIGN '5s' BY (max(v))"), 3000, "aggregates are not allowed in BY");
+    await fails(of("min(v) RANGE '5s', max(v)"), 3001, 'No field named "max(v)"');
+    await fails(of("x, min(v) RANGE '5s'"), 3001, "No field named x. Valid fields are aggregates with a RANGE, ts, host");
+    await fails(of("host, min(v) RANGE '5s'", "ALIGN '5s' BY ()"), 3001, "No field named host");
+    await fails(of("nothing, min(v) RANGE '5s'"), 3000, "No field named nothing");
+    await fails(of("min(v) RANGE '5s'", "ALIGN '5s' BY (max(v))"), 3000, "aggregates are not allowed in BY");
   });
   test("of what has no series or no time", async () => {
-    await checkFails("SELECT min(v) RANGE '5s' FROM (SELECT ts, v FROM m) ALIGN '5s'", 2000, "Cannot infer default BY columns");
-    await checkFails("SELECT min(number) RANGE '5s' FROM numbers ALIGN '5s' BY ()", 3000, "needs a time index");
-    await checkFails(
+    await fails("SELECT min(v) RANGE '5s' FROM (SELECT ts, v FROM m) ALIGN '5s'", 2000, "Cannot infer default BY columns");
+    await fails("SELECT min(number) RANGE '5s' FROM numbers ALIGN '5s' BY ()", 3000, "needs a time index");
+    await fails(
       "SELECT min(a) RANGE '5s' FROM (SELECT 1 AS a, now() AS b, now() AS c) ALIGN '5s' BY ()",
       3000,
       "needs a time index; b, c could be it",

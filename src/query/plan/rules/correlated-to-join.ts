@@ -12,6 +12,7 @@
 import { BOOLEAN } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { fold } from "../../expression/fold.ts";
+import { mapOperands } from "../../expression/expression.ts";
 import {
   conjunction,
   conjunctsOf,
@@ -22,7 +23,6 @@ import {
   mapColumns,
   operandsOf,
   type TypedExpression,
-  withOperands,
 } from "../../expression/expression.ts";
 import { joinKeys } from "../common/join-keys.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
@@ -56,13 +56,7 @@ function mentionsOuter(node: PlanNode): boolean {
 function overBoth(expression: TypedExpression, call: SubQueryCall, width: number): TypedExpression {
   if (expression.kind === "column") return { ...expression, index: expression.index + width };
   if (expression.kind === "parameter") return call.parameters.find(({ id }) => id === expression.id)?.expression ?? expression;
-  const operands = operandsOf(expression);
-  return operands.length === 0
-    ? expression
-    : withOperands(
-        expression,
-        operands.map((operand) => overBoth(operand, call, width)),
-      );
+  return mapOperands(expression, (operand) => overBoth(operand, call, width));
 }
 
 /** The rows of `input` for which an EXISTS or IN holds, or does not. Undefined when the sub-query is of another kind or shape. */
@@ -153,13 +147,9 @@ export function aggregateJoin(input: PlanNode, call: SubQueryCall, environment: 
 /** The value of an expression over aggregates when there are no rows. */
 function emptyValue(expression: TypedExpression, states: readonly TypedExpression[], environment: Environment): TypedExpression {
   if (expression.kind === "column") return states[expression.index] ?? expression;
-  const operands = operandsOf(expression);
-  if (operands.length === 0) return expression;
+  if (operandsOf(expression).length === 0) return expression;
   return fold(
-    withOperands(
-      expression,
-      operands.map((operand) => emptyValue(operand, states, environment)),
-    ),
+    mapOperands(expression, (operand) => emptyValue(operand, states, environment)),
     environment,
   );
 }

@@ -3,16 +3,16 @@
  *
  *   relation → window → window → [QUALIFY] → projection
  */
-import { DbError } from "../../../base/error.ts";
 import { WINDOWS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { displayName, FLOAT64, NULL, UINT64 } from "../../../column/data-type.ts";
 import { aggregateNamed, aggregateNames } from "../../function/aggregate/registry.ts";
-import { functionNames, nearestName } from "../../function/registry.ts";
+import { nearestName } from "../../../base/text/nearest.ts";
+import { functionNames } from "../../function/registry.ts";
 import { isNumeric } from "../../function/signature/signature.ts";
 import { WINDOW_FUNCTION_NAMES, type WindowFunctionName, windowFunctionNamed } from "../../function/family/window-functions.ts";
 import { textOf } from "../../function/value/value.ts";
+import { executionError } from "../../function/value/execution-error.ts";
 import type { Expression, NamedWindow, WindowClause } from "../../sql/syntax/ast.ts";
 import { bindAggregate, sortItems } from "../bind/bind-aggregates.ts";
 import { type Binder, bind } from "../bind/bind.ts";
@@ -277,7 +277,7 @@ function bucketsOf(argument: TypedExpression | undefined): number {
   if (isConstant && argument.value !== undefined && argument.type.kind === "int" && Number(argument.value) > 0)
     return Number(argument.value);
   const found = !isConstant ? "an expression that is no constant" : argument.value === undefined ? "NULL" : textOf(argument.value);
-  throw new DbError(StatusCode.EngineExecuteQuery, `Execution error: NTILE requires a positive integer, but finds ${found}`);
+  throw executionError(`NTILE requires a positive integer, but finds ${found}`);
 }
 
 function shiftCall({ name, args, ignoreNulls, binder }: Made): WindowCall | undefined {

@@ -16,17 +16,7 @@ import type { GroupKey } from "../../operator/aggregate/node.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../bind/plan-error.ts";
 import { distinct } from "./plan-rows.ts";
-import {
-  bindOutputCondition,
-  dropHelpers,
-  finish,
-  finishFirstOf,
-  limited,
-  type OrderedOutput,
-  orderedOutput,
-  resolveAlias,
-  type SelectBody,
-} from "./select-body.ts";
+import { bindOutputCondition, finish, finishFirstOf, newestFirst, orderedOutput, resolveAlias, type SelectBody } from "./select-body.ts";
 import { eachInSteps, type Steps } from "../bind/steps.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "../rules/newest-buckets-first.ts";
@@ -78,8 +68,11 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const projected: PlanNode = { kind: "project", input: windowed.node, columns: output.columns, expressions };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  const newest =
-    windows.isEmpty && upper.isEmpty && grouped.kind === "aggregate" ? newestFirst(body, output, grouped, having, projected) : undefined;
+  const isPlain = windows.isEmpty && upper.isEmpty && grouped.kind === "aggregate";
+  const newest = newestFirst(body, output, projected, (first) => {
+    const buckets = isPlain ? newestBuckets(grouped.keys, having, first) : undefined;
+    return buckets === undefined ? undefined : { buckets };
+  });
   return newest ?? finish(projected, output.order, limits, body.items.length);
 }
 
@@ -159,25 +152,4 @@ function* setAggregation(
 export function callExpressions(call: AggregateCall): readonly TypedExpression[] {
   const own = [...call.args, ...call.orderBy.map((item) => item.expression)];
   return call.filter === undefined ? own : [...own, call.filter];
-}
-
-function newestFirst(
-  body: SelectBody,
-  output: OrderedOutput,
-  grouped: Aggregation,
-  having: TypedExpression | undefined,
-  projected: PlanNode,
-): PlanNode | undefined {
-  const { input, limits, planner } = body;
-  const { table } = input.source;
-  const [first] = output.order;
-  if (table === undefined || !planner.optimise || limits.count === undefined || first?.expression.kind !== "column") return undefined;
-  const expression = output.expressions[first.expression.index];
-  const buckets = expression === undefined ? undefined : newestBuckets(grouped.keys, having, { ...first, expression });
-  if (buckets === undefined) return undefined;
-  const wanted = limits.count + limits.offset;
-  const { columns } = projected;
-  const sort: PlanNode = { kind: "sort", input: projected, columns, items: output.order, keep: wanted };
-  const walk: PlanNode = { kind: "newest-first", input: sort, columns, table, timeRange: input.split.timeRange, buckets, wanted };
-  return dropHelpers(limited(walk, limits), body.items.length);
 }

@@ -5,16 +5,7 @@ import { prunedInput } from "./input-plan.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { conjunction } from "../../expression/expression.ts";
-import {
-  bindRowFilter,
-  dropHelpers,
-  finish,
-  finishFirstOf,
-  limited,
-  type OrderedOutput,
-  orderedOutput,
-  type SelectBody,
-} from "./select-body.ts";
+import { bindRowFilter, finish, finishFirstOf, newestFirst, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
 import type { Steps } from "../bind/steps.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";
 import { asksForNewestRows } from "../rules/time-descending-limit.ts";
@@ -46,30 +37,11 @@ export function* planRows(written: SelectBody): Steps<PlanNode> {
   const projected: PlanNode = { kind: "project", input: node, columns: output.columns, expressions: output.expressions.map(place) };
   if (output.firstOf.length > 0) return finishFirstOf(projected, output, limits, body.items.length);
   if (select.distinct) return finish(distinct(projected), output.order, limits, body.items.length);
-  const newest = windows.isEmpty && unnests.isEmpty && filter === undefined ? newestFirst(body, output, projected) : undefined;
+  const isPlain = windows.isEmpty && unnests.isEmpty && filter === undefined;
+  const newest = newestFirst(body, output, projected, (first, { schema }) =>
+    isPlain && asksForNewestRows(schema, first) ? { buckets: undefined } : undefined,
+  );
   return newest ?? finish(projected, output.order, limits, body.items.length);
-}
-
-function newestFirst(body: SelectBody, output: OrderedOutput, projected: PlanNode): PlanNode | undefined {
-  const { input, limits, planner } = body;
-  const { table } = input.source;
-  const [first] = output.order;
-  if (table === undefined || !planner.optimise || limits.count === undefined || first?.expression.kind !== "column") return undefined;
-  const sorted = output.expressions[first.expression.index];
-  if (sorted === undefined || !asksForNewestRows(table.schema, { ...first, expression: sorted })) return undefined;
-  const wanted = limits.count + limits.offset;
-  const { columns } = projected;
-  const sort: PlanNode = { kind: "sort", input: projected, columns, items: output.order, keep: wanted };
-  const walk: PlanNode = {
-    kind: "newest-first",
-    input: sort,
-    columns,
-    table,
-    timeRange: input.split.timeRange,
-    buckets: undefined,
-    wanted,
-  };
-  return dropHelpers(limited(walk, limits), body.items.length);
 }
 
 /**

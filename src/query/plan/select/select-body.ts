@@ -1,4 +1,6 @@
 /** What both forms of SELECT are planned from and end with: select list, ORDER BY, LIMIT. */
+import type { TimeBuckets } from "../../function/time/buckets.ts";
+import type { Table } from "../../../table/catalog.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { printExpression } from "../../sql/print/print.ts";
 import type { Expression, OrderItem, Select } from "../../sql/syntax/ast.ts";
@@ -174,8 +176,34 @@ export function finishFirstOf(projected: PlanNode, output: OrderedOutput, limits
   return dropHelpers(limited({ kind: "first-of-each", input: sorted, columns, keys: output.firstOf }, limits), visible);
 }
 
+/**
+ * The same for an ORDER BY with a LIMIT whose first rows lie in the newest part of a table, which is read from its newest rows on;
+ * undefined where they may lie anywhere.
+ *
+ * @param rangesOf at whose borders ranges end, if the rule holds for the first ORDER BY item, which is over the projection's input
+ */
+export function newestFirst(
+  { input, limits, planner, items }: SelectBody,
+  { order, expressions }: OrderedOutput,
+  projected: PlanNode,
+  rangesOf: (first: SortItem, table: Table) => { readonly buckets: TimeBuckets | undefined } | undefined,
+): PlanNode | undefined {
+  const { table } = input.source;
+  const [first] = order;
+  if (table === undefined || !planner.optimise || limits.count === undefined || first?.expression.kind !== "column") return undefined;
+  const expression = expressions[first.expression.index];
+  const ranges = expression === undefined ? undefined : rangesOf({ ...first, expression }, table);
+  if (ranges === undefined) return undefined;
+  const wanted = limits.count + limits.offset;
+  const { columns } = projected;
+  const sort: PlanNode = { kind: "sort", input: projected, columns, items: order, keep: wanted };
+  const { timeRange } = input.split;
+  const walk: PlanNode = { kind: "newest-first", input: sort, columns, table, timeRange, ...ranges, wanted };
+  return dropHelpers(limited(walk, limits), items.length);
+}
+
 /** Adds LIMIT and OFFSET. */
-export function limited(input: PlanNode, limits: Limits): PlanNode {
+function limited(input: PlanNode, limits: Limits): PlanNode {
   if (limits.count === undefined && limits.offset === 0) return input;
   const wanted = limits.count === undefined ? undefined : limits.count + limits.offset;
   return { kind: "limit", input: wanted === undefined ? input : longEnough(input, wanted), columns: input.columns, ...limits };
@@ -188,7 +216,7 @@ function longEnough(node: PlanNode, wanted: number): PlanNode {
 }
 
 /** Leaves only the first `visible` columns. */
-export function dropHelpers(input: PlanNode, visible: number): PlanNode {
+function dropHelpers(input: PlanNode, visible: number): PlanNode {
   if (input.columns.length === visible) return input;
   const columns = input.columns.slice(0, visible);
   const expressions = columns.map(({ name, type }, index): TypedExpression => ({ kind: "column", type, index, name }));

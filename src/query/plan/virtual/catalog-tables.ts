@@ -6,7 +6,6 @@ import { maskedOptions } from "../../sql/print/secret-options.ts";
 import type { BuiltInColumn } from "../common/computed-rows.ts";
 import {
   allTables,
-  CATALOG,
   type InformationRow,
   type InformationSources,
   type InformationTable,
@@ -14,7 +13,7 @@ import {
   optionLines,
   tablesOf,
 } from "./information-table.ts";
-import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
+import { INFORMATION_SCHEMA, CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { createdSeconds } from "./created-seconds.ts";
 import { defaultDisplay } from "./default-display.ts";
 import { NUMBERS } from "./numbers.ts";
@@ -31,7 +30,7 @@ interface SystemTable {
 function* schemataRows({ catalog }: InformationSources): Iterable<InformationRow> {
   for (const { name, options } of catalog.databases()) {
     yield {
-      catalog_name: CATALOG,
+      catalog_name: CATALOG_NAME,
       schema_name: name,
       default_character_set_name: "utf8",
       default_collation_name: "utf8_bin",
@@ -43,7 +42,7 @@ function* schemataRows({ catalog }: InformationSources): Iterable<InformationRow
 
 /** What all rows of `tables` say alike. */
 const TABLE_ROW: InformationRow = {
-  table_catalog: CATALOG,
+  table_catalog: CATALOG_NAME,
   data_length: 0,
   max_data_length: 0,
   index_length: 0,
@@ -122,7 +121,7 @@ function* viewsOf(catalog: Catalog): Generator<ReturnType<Catalog["views"]>[numb
 function* viewRows({ catalog }: InformationSources): Iterable<InformationRow> {
   for (const { database, name, definition } of viewsOf(catalog)) {
     yield {
-      table_catalog: CATALOG,
+      table_catalog: CATALOG_NAME,
       table_schema: database,
       table_name: name,
       view_definition: definition,
@@ -167,7 +166,7 @@ export function* systemColumnRows({
 
 function columnRow({ name, type, nullable }: BuiltInColumn, index: number): InformationRow {
   return {
-    table_catalog: CATALOG,
+    table_catalog: CATALOG_NAME,
     column_name: name,
     ordinal_position: index + 1,
     ...textLimits(type),

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import { type Answer, QueryFixture } from "../../../../test/support/query-fixture.ts";
+import { checkRows } from "../../../../test/support/query-check.ts";
+import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
 beforeEach(async () => {
@@ -10,14 +11,7 @@ beforeEach(async () => {
     WITH (ttl = '7d', 'greptime.semantic.signal_type' = 'log', 'greptime.semantic.metric.unit' = 'By')`);
 });
 
-/** Rows of a query over `information_schema`, which loops and reference must give. */
-async function rowsOf(query: string): Promise<Answer["rows"]> {
-  return (await fixture.both(query)).rows;
-}
-
-async function check(query: string, rows: readonly (readonly unknown[])[]): Promise<void> {
-  expect([query, await rowsOf(query)]).toEqual([query, rows as never]);
-}
+const check = (query: string, rows: readonly (readonly unknown[])[]): Promise<void> => checkRows(fixture, query, rows);
 
 test("has its 52 tables, each of which can be read", async () => {
   const names = (await fixture.sql("SHOW TABLES FROM information_schema")).rows.map(([name]) => String(name));

@@ -8,6 +8,7 @@ import { EMPTY_TABLES } from "./empty-tables.ts";
 import { type InformationSources, type InformationTable } from "./information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
 import { KEY_TABLES } from "./key-tables.ts";
+import { pgCatalogTable, pgCatalogTables } from "./postgres/pg-catalog.ts";
 import { REGION_TABLES } from "./region-tables.ts";
 import { SEMANTICS_TABLE } from "./semantics-table.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
@@ -19,6 +20,13 @@ const OTHERS: readonly InformationTable[] = [...EMPTY_TABLES, ...KEY_TABLES, ...
 const TABLES: ReadonlyMap<string, InformationTable> = new Map(
   [...catalogTables(OTHERS), ...OTHERS].map((table) => [table.name, table] as const),
 );
+
+const PG_TABLES: ReadonlyMap<string, InformationTable> = pgCatalogTables(() => [...TABLES.values()]);
+
+/** The relation of `pg_catalog` that a name means on a connection of PostgreSQL, or undefined. */
+export function postgresRelation(name: readonly string[]): BuiltInTable | undefined {
+  return pgCatalogTable(name, PG_TABLES);
+}
 
 /** Names of the tables, sorted. */
 export function informationTableNames(): readonly string[] {
@@ -38,7 +46,7 @@ export function informationTable(name: string): BuiltInTable | undefined {
 
 /** Its rows, computed when they are read. @throws DbError TableNotFound */
 export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
-  const table = TABLES.get(name);
+  const table = TABLES.get(name) ?? PG_TABLES.get(name);
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
   const { columns, rows } = table;
   yield batchOf(

@@ -5,6 +5,9 @@ import {
   BOOLEAN,
   type DataType,
   DURATION_MILLISECOND,
+  FLOAT32,
+  INT16,
+  INT32,
   INT64,
   STRING,
   TIMESTAMP_MICROSECOND,
@@ -19,9 +22,6 @@ import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { SystemFacts } from "../../system-facts.ts";
 import type { BuiltInColumn } from "../common/computed-rows.ts";
-
-/** The catalog of every name. */
-export const CATALOG = "greptime";
 
 /** Values by column; what is left out is NULL. */
 export type InformationRow = Readonly<Record<string, Scalar>>;
@@ -44,6 +44,11 @@ export interface InformationTable {
 }
 
 const TYPES: Readonly<Record<string, DataType>> = {
+  i16: INT16,
+  i32: INT32,
+  f32: FLOAT32,
+  a: { kind: "list", element: STRING },
+  ai: { kind: "list", element: INT32 },
   i64: INT64,
   u64: UINT64,
   u32: UINT32,
@@ -73,6 +78,13 @@ export function informationTable(name: string, id: number, columns: string, rows
 /** Tables of all databases, by database and name, those of the server itself left out. */
 export function* allTables(catalog: Catalog): Iterable<Table> {
   for (const { name } of catalog.databases()) yield* tablesOf(catalog, name);
+}
+
+/** The rows that each table has, table by table. */
+export function rowsOfEach(rowsOf: (table: Table) => Iterable<InformationRow>): InformationTable["rows"] {
+  return function* ({ catalog }) {
+    for (const table of allTables(catalog)) yield* rowsOf(table);
+  };
 }
 
 /** Tables of a database by name. */

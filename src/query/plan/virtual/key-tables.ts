@@ -1,14 +1,15 @@
 /** Tables of `information_schema` about keys and indexes (contract query.md 3.2, SHOW INDEX of 1.8). */
 import type { Table } from "../../../table/catalog.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { METRIC_ENGINE } from "../../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import {
   allTables,
-  CATALOG,
   type InformationRow,
   type InformationSources,
   type InformationTable,
   informationTable,
+  rowsOfEach,
 } from "./information-table.ts";
 
 type IndexKind = "FULLTEXT" | "INVERTED" | "SKIPPING";
@@ -43,7 +44,7 @@ function usageType(kind: IndexKind, clause: string): string {
 /** Rows of `statistics` of one table. */
 export function* statisticsOf({ schema }: Pick<Table, "schema">): Iterable<InformationRow> {
   const row = (column: ColumnSchema, name: string, type: string, own: InformationRow): InformationRow => ({
-    table_catalog: CATALOG,
+    table_catalog: CATALOG_NAME,
     table_schema: schema.database,
     table_name: schema.name,
     non_unique: 1n,
@@ -97,15 +98,15 @@ function usageRow(constraint: string, column: string, ordinal: number): Informat
     constraint_catalog: "def",
     constraint_name: constraint,
     table_catalog: "def",
-    real_table_catalog: CATALOG,
+    real_table_catalog: CATALOG_NAME,
     column_name: column,
     ordinal_position: ordinal,
   };
 }
 
-function* usageRows({ catalog }: InformationSources): Iterable<InformationRow> {
+function* usageRows(sources: InformationSources): Iterable<InformationRow> {
   yield { ...usageRow("PRIMARY", "number", 1), constraint_schema: "public", table_schema: "public", table_name: "numbers" };
-  for (const table of allTables(catalog)) yield* usageOf(table);
+  yield* rowsOfEach(usageOf)(sources);
 }
 
 function* constraintRows({ catalog }: InformationSources): Iterable<InformationRow> {
@@ -146,8 +147,6 @@ export const KEY_TABLES: readonly InformationTable[] = [
     43,
     `table_catalog table_schema table_name non_unique:i64 index_schema index_name seq_in_index:i64 column_name collation? cardinality:i64?
     sub_part:i64? packed? nullable index_type comment index_comment is_visible expression? greptime_index_type?`,
-    function* ({ catalog }) {
-      for (const table of allTables(catalog)) yield* statisticsOf(table);
-    },
+    rowsOfEach(statisticsOf),
   ),
 ];

@@ -3,78 +3,61 @@
  * table of the metric engine has that of its physical table, which is listed there.
  */
 import type { Table } from "../../../table/catalog.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { physicalTableOf } from "../../../table/metric.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
 import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { maskedOptions } from "../../sql/print/secret-options.ts";
 import { createdSeconds } from "./created-seconds.ts";
-import {
-  allTables,
-  CATALOG,
-  type InformationRow,
-  type InformationSources,
-  type InformationTable,
-  informationTable,
-  regionIdOf,
-} from "./information-table.ts";
+import { type InformationRow, type InformationTable, informationTable, regionIdOf, rowsOfEach } from "./information-table.ts";
 
 /** Numbers of a table's region. */
 function numbersOf({ schema }: Table): InformationRow {
   return { region_id: regionIdOf(schema.id), table_id: schema.id, region_number: 0, region_group: 0, region_sequence: 0, node_id: 0n };
 }
 
-/** Tables with a region of their own. */
-function* owners({ catalog }: InformationSources): Iterable<Table> {
-  for (const table of allTables(catalog)) if (physicalTableOf(table.schema) === undefined) yield table;
+/** The rows that each table with a region of its own has. */
+function rowsOfOwners(rowsOf: (table: Table) => Iterable<InformationRow>): InformationTable["rows"] {
+  return rowsOfEach((table) => (physicalTableOf(table.schema) === undefined ? rowsOf(table) : []));
 }
 
-function* partitionRows({ catalog }: InformationSources): Iterable<InformationRow> {
-  for (const table of allTables(catalog)) {
-    const { schema } = table;
-    const { columns = [], rules = [] } = schema.partitions ?? {};
-    // The rules are kept and shown; the rows of all of them are in the one region.
-    for (const [i, rule] of (rules.length === 0 ? [""] : rules).entries()) {
-      yield {
-        table_catalog: CATALOG,
-        table_schema: schema.database,
-        table_name: schema.name,
-        partition_name: `p${i}`,
-        partition_ordinal_position: BigInt(i + 1),
-        partition_method: "RANGE",
-        partition_expression: columns.join(", "),
-        partition_description: rule,
-        create_time: createdSeconds(schema),
-        greptime_partition_id: regionIdOf(schema.id) + BigInt(i),
-      };
-    }
-  }
-}
-
-function* infoRows(sources: InformationSources): Iterable<InformationRow> {
-  for (const table of owners(sources)) {
-    const files = table.files();
-    const flushed = files.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+function* partitionRowsOf({ schema }: Table): Iterable<InformationRow> {
+  const { columns = [], rules = [] } = schema.partitions ?? {};
+  // The rules are kept and shown; the rows of all of them are in the one region.
+  for (const [i, rule] of (rules.length === 0 ? [""] : rules).entries()) {
     yield {
-      ...numbersOf(table),
-      state: "Leader(Writable)",
-      role: "Leader",
-      writable: true,
-      flushed_sequence: BigInt(flushed),
-      manifest_version: BigInt(table.schema.version),
-      region_options: JSON.stringify(maskedOptions(table.schema.options)),
-      sst_format: table.schema.options["sst_format"] ?? "flat",
+      table_catalog: CATALOG_NAME,
+      table_schema: schema.database,
+      table_name: schema.name,
+      partition_name: `p${i}`,
+      partition_ordinal_position: BigInt(i + 1),
+      partition_method: "RANGE",
+      partition_expression: columns.join(", "),
+      partition_description: rule,
+      create_time: createdSeconds(schema),
+      greptime_partition_id: regionIdOf(schema.id) + BigInt(i),
     };
   }
 }
 
-function* peerRows({ catalog }: InformationSources): Iterable<InformationRow> {
-  for (const table of allTables(catalog)) yield* peerRowsOf(table);
+function* infoRowsOf(table: Table): Iterable<InformationRow> {
+  const flushed = table.files().reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  yield {
+    ...numbersOf(table),
+    state: "Leader(Writable)",
+    role: "Leader",
+    writable: true,
+    flushed_sequence: BigInt(flushed),
+    manifest_version: BigInt(table.schema.version),
+    region_options: JSON.stringify(maskedOptions(table.schema.options)),
+    sst_format: table.schema.options["sst_format"] ?? "flat",
+  };
 }
 
 /** Rows of `region_peers` of one table. */
 export function* peerRowsOf({ schema }: Table): Iterable<InformationRow> {
   yield {
-    table_catalog: CATALOG,
+    table_catalog: CATALOG_NAME,
     table_schema: schema.database,
     table_name: schema.name,
     region_id: regionIdOf(schema.id),
@@ -85,42 +68,38 @@ export function* peerRowsOf({ schema }: Table): Iterable<InformationRow> {
   };
 }
 
-function* statisticsRows(sources: InformationSources): Iterable<InformationRow> {
-  for (const table of owners(sources)) {
-    const { rowCount, memoryBytes, fileBytes, fileCount } = table.statistics();
-    yield {
-      ...numbersOf(table),
-      region_rows: BigInt(rowCount),
-      written_bytes_since_open: undefined,
-      disk_size: BigInt(fileBytes),
-      memtable_size: BigInt(memoryBytes),
-      sst_size: BigInt(fileBytes),
-      sst_num: BigInt(fileCount),
-      engine: table.schema.engine,
-      region_role: "Leader",
-    };
-  }
+function* statisticsRowsOf(table: Table): Iterable<InformationRow> {
+  const { rowCount, memoryBytes, fileBytes, fileCount } = table.statistics();
+  yield {
+    ...numbersOf(table),
+    region_rows: BigInt(rowCount),
+    written_bytes_since_open: undefined,
+    disk_size: BigInt(fileBytes),
+    memtable_size: BigInt(memoryBytes),
+    sst_size: BigInt(fileBytes),
+    sst_num: BigInt(fileCount),
+    engine: table.schema.engine,
+    region_role: "Leader",
+  };
 }
 
-function* fileRows(sources: InformationSources): Iterable<InformationRow> {
-  for (const table of owners(sources)) {
-    const toNanos = 1_000_000_000n / BigInt(unitsPerSecond(table));
-    for (const file of table.files()) {
-      yield {
-        ...numbersOf(table),
-        table_dir: file.name.slice(0, file.name.lastIndexOf("/") + 1),
-        file_id: String(file.id),
-        level: 0,
-        file_path: file.name,
-        file_size: BigInt(file.byteLength),
-        num_rows: BigInt(file.rowCount),
-        min_ts: fitting(file.minTime * toNanos),
-        max_ts: fitting(file.maxTime * toNanos),
-        sequence: BigInt(file.sequence),
-        origin_region_id: regionIdOf(table.schema.id),
-        visible: true,
-      };
-    }
+function* fileRowsOf(table: Table): Iterable<InformationRow> {
+  const toNanos = 1_000_000_000n / BigInt(unitsPerSecond(table));
+  for (const file of table.files()) {
+    yield {
+      ...numbersOf(table),
+      table_dir: file.name.slice(0, file.name.lastIndexOf("/") + 1),
+      file_id: String(file.id),
+      level: 0,
+      file_path: file.name,
+      file_size: BigInt(file.byteLength),
+      num_rows: BigInt(file.rowCount),
+      min_ts: fitting(file.minTime * toNanos),
+      max_ts: fitting(file.maxTime * toNanos),
+      sequence: BigInt(file.sequence),
+      origin_region_id: regionIdOf(table.schema.id),
+      visible: true,
+    };
   }
 }
 
@@ -134,10 +113,8 @@ function unitsPerSecond({ schema }: Table): number {
   return type.kind === "timestamp" ? UNITS_PER_SECOND[type.unit] : 1;
 }
 
-function* storedRows(sources: InformationSources): Iterable<InformationRow> {
-  for (const table of owners(sources)) {
-    for (const { name, byteLength } of table.files()) yield { file_path: name, file_size: BigInt(byteLength), node_id: 0n };
-  }
+function* storedRowsOf(table: Table): Iterable<InformationRow> {
+  for (const { name, byteLength } of table.files()) yield { file_path: name, file_size: BigInt(byteLength), node_id: 0n };
 }
 
 const REGION = "region_id:u64 table_id:u32 region_number:u32";
@@ -152,27 +129,27 @@ export const REGION_TABLES: readonly InformationTable[] = [
     partition_description? table_rows:i64? avg_row_length:i64? data_length:i64? max_data_length:i64? index_length:i64? data_free:i64?
     create_time:ts0? update_time:ts0? check_time:ts0? checksum:i64? partition_comment? nodegroup? tablespace_name?
     greptime_partition_id:u64?`,
-    partitionRows,
+    rowsOfEach(partitionRowsOf),
   ),
   informationTable(
     "region_info",
     41,
     `${REGION} region_group:u8 region_sequence:u32 state role writable:b committed_sequence:u64? flushed_sequence:u64 manifest_version:u64
     compaction_time_window? region_options sst_format node_id:u64?`,
-    infoRows,
+    rowsOfOwners(infoRowsOf),
   ),
   informationTable(
     "region_peers",
     29,
     "table_catalog table_schema table_name region_id:u64 peer_id:u64? peer_addr? is_leader? status? down_seconds:i64?",
-    peerRows,
+    rowsOfEach(peerRowsOf),
   ),
   informationTable(
     "region_statistics",
     35,
     `${REGION} region_rows:u64? written_bytes_since_open:u64? query_cpu_time_millis:u64? query_scanned_bytes:u64? disk_size:u64?
     memtable_size:u64? manifest_size:u64? sst_size:u64? sst_num:u64? index_size:u64? engine? region_role?`,
-    statisticsRows,
+    rowsOfOwners(statisticsRowsOf),
   ),
   // Indexes lie inside the files, so that there is no file of one.
   informationTable(
@@ -187,7 +164,7 @@ export const REGION_TABLES: readonly InformationTable[] = [
     `table_dir ${REGION} region_group:u8 region_sequence:u32 file_id index_version:u64? level:u8 file_path file_size:u64 index_file_path?
     index_file_size:u64? num_rows:u64 num_row_groups:u64? num_series:u64? min_ts:ts9? max_ts:ts9? sequence:u64? origin_region_id:u64
     node_id:u64? visible:b primary_key_min:bin? primary_key_max:bin?`,
-    fileRows,
+    rowsOfOwners(fileRowsOf),
   ),
-  informationTable("ssts_storage", 38, "file_path file_size:u64? last_modified_ms:ts3? node_id:u64?", storedRows),
+  informationTable("ssts_storage", 38, "file_path file_size:u64? last_modified_ms:ts3? node_id:u64?", rowsOfOwners(storedRowsOf)),
 ];

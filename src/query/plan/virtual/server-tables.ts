@@ -1,7 +1,8 @@
 /** Tables of `information_schema` about the server: its build, engines, character sets, the one node, statements that run. */
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { residentBytes } from "../../../base/memory/process-memory.ts";
 import { cpus, hostname, totalmem } from "node:os";
-import { type InformationRow, type InformationSources, type InformationTable, CATALOG, informationTable } from "./information-table.ts";
+import { type InformationRow, type InformationSources, type InformationTable, informationTable } from "./information-table.ts";
 
 const METRIC_COMMENT =
   "Storage engine for observability scenarios, which is adept at handling a large number of small tables, making it particularly " +
@@ -69,7 +70,7 @@ export function statementRows({ system, now }: InformationSources): readonly Inf
   const nowMillis = now / 1_000_000n;
   return system.statements().map(({ id, database, query, client, startMillis }) => ({
     id,
-    catalog: CATALOG,
+    catalog: CATALOG_NAME,
     schemas: database,
     query,
     client,

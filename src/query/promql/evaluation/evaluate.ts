@@ -6,6 +6,7 @@ import type { Expression } from "../syntax/ast.ts";
 import { aggregate } from "./aggregation/aggregate.ts";
 import { scalarOperation, signedScalar, signedVector, vectorOperation } from "./binary/binary.ts";
 import { scalarCall, vectorCall } from "./functions/calls.ts";
+import { selectorsOfStatistics } from "./histogram/resolved-hints.ts";
 import { withoutName } from "./labels.ts";
 import { MergedSeries } from "./merged-series.ts";
 import { evaluationError, isTurnDue, type QueryScope, type Scope, type StepSeries, takeTurn, unwrapped } from "./scope.ts";
@@ -13,7 +14,7 @@ import { SelectionCache } from "./selection-cache.ts";
 import { instantSelector, rangeVector } from "./selectors.ts";
 import type { Annotations, EvaluationRun, QueryResult, QueryTimes, SampledSeries, SeriesSource, SteppedSeries } from "./series-source.ts";
 import { atOneMoment, isStepInvariant, repeatedScalar, repeatedVector } from "./step-invariant.ts";
-import { samplesIn } from "./kernels/raw-window.ts";
+import { mixedSamplesIn } from "./kernels/mixed-samples.ts";
 
 /** Most steps of a query. Reason: each series has an array of them. */
 const STEPS_MAX = 4_000_000;
@@ -36,7 +37,9 @@ export async function evaluate(
   if (!(count >= 1)) throw evaluationError("cannot evaluate the query: its end is before its start");
   if (count > STEPS_MAX)
     throw evaluationError(`cannot evaluate the query: it has ${count} steps, at most ${STEPS_MAX}; take a longer step`);
-  const query: QueryScope = { times, source, run, annotations, text, selections: new SelectionCache(expression), vector, scalar };
+  const selections = new SelectionCache(expression);
+  const ofStatistics = selectorsOfStatistics(expression);
+  const query: QueryScope = { times, source, run, annotations, text, selections, ofStatistics, vector, scalar };
   const scope: Scope = { query, moments: { startMillis: times.startMillis, stepMillis: times.stepMillis, count } };
   const node = unwrapped(expression);
   switch (node.valueType) {
@@ -126,9 +129,9 @@ async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGen
     if (isTurnDue(query)) await takeTurn(query);
     if (one.present.includes(1)) merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
   }
-  for (const { labels, values, present } of merged.take()) {
+  for (const { labels, values, present, histograms } of merged.take()) {
     if (isTurnDue(query)) await takeTurn(query);
-    yield { labels, values, present: present.includes(0) ? present : undefined, histograms: undefined };
+    yield { labels, values, present: present.includes(0) ? present : undefined, histograms };
   }
 }
 
@@ -136,8 +139,8 @@ async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGen
 async function* rawSamples(node: Expression, scope: Scope): AsyncGenerator<SampledSeries> {
   if (node.kind !== "MatrixSelector" && node.kind !== "SubqueryExpression") return;
   const { moments, rangeMillis, series } = rangeVector(node, scope);
-  for await (const { labels, dropsName, times, values, count } of series) {
-    const samples = samplesIn(times, values, count, moments.startMillis - rangeMillis, moments.startMillis);
-    if (samples.count > 0) yield { labels: dropsName ? withoutName(labels) : labels, ...samples, histograms: undefined };
+  for await (const { labels, dropsName, ...all } of series) {
+    const samples = mixedSamplesIn(all, moments.startMillis - rangeMillis, moments.startMillis);
+    if (samples.count > 0) yield { labels: dropsName ? withoutName(labels) : labels, ...samples };
   }
 }

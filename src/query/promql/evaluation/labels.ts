@@ -26,7 +26,13 @@ export function onlyLabels(labels: Labels, names: ReadonlySet<string>): Labels {
 
 /** Those of other names. */
 export function withoutLabels(labels: Labels, names: ReadonlySet<string>): Labels {
-  return labels.some(([name]) => names.has(name)) ? labels.filter(([name]) => !names.has(name)) : labels;
+  let others: Labels[number][] | undefined;
+  for (let at = 0; at < labels.length; at++) {
+    const label = labels[at] as Labels[number];
+    if (names.has(label[0])) others ??= labels.slice(0, at);
+    else others?.push(label);
+  }
+  return others ?? labels;
 }
 
 /** What tells which metric it is: what a computation makes is another one. */

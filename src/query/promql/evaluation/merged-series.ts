@@ -1,14 +1,16 @@
 /**
  * Series by their labels: those of equal labels become one, when no step has a value of both.
  */
-import { labelsKey } from "./labels.ts";
+import { ALL_LABELS, ByLabels } from "./by-labels.ts";
+import { bytesOfHistograms } from "./histogram/bytes.ts";
 import { mergeInto } from "./kernels/steps.ts";
 import { evaluationError, seriesBytes, type Scope, type StepSeries } from "./scope.ts";
 
 /** See the file header. */
 export class MergedSeries {
-  private readonly byLabels = new Map<string, StepSeries>();
+  private readonly byLabels = new ByLabels<{ series: StepSeries | undefined }>(ALL_LABELS);
   private readonly scope: Scope;
+  private histogramBytes = 0;
 
   constructor(scope: Scope) {
     this.scope = scope;
@@ -16,22 +18,32 @@ export class MergedSeries {
 
   /** @throws DbError when two have a value at one step, and for memory */
   add(series: StepSeries): void {
-    const key = labelsKey(series.labels);
-    const known = this.byLabels.get(key);
+    if (series.histograms !== undefined) this.countHistograms(series);
+    const place = this.byLabels.getOrMake(series.labels, () => ({ series: undefined }));
+    const known = place.series;
     if (known === undefined) {
       this.scope.query.run.reserve(seriesBytes(this.scope.moments.count));
-      this.byLabels.set(key, series);
+      place.series = series;
       return;
     }
     if (!mergeInto(known, series)) throw evaluationError("vector cannot contain metrics with the same labelset");
-    if (series.dropsName && !known.dropsName) this.byLabels.set(key, { ...known, dropsName: true });
+    if (series.dropsName && !known.dropsName) place.series = { ...known, dropsName: true };
   }
 
-  /** All, in the order in which their labels came; each is counted until the next one is asked for. */
+  /** All, once, in the order in which their labels came. Each is counted until the next one is asked for, and no longer held. */
   *take(): Generator<StepSeries> {
-    for (const series of this.byLabels.values()) {
-      yield series;
+    for (const place of this.byLabels.all) {
+      const { series } = place;
+      place.series = undefined;
+      if (series !== undefined) yield series;
       this.scope.query.run.release(seriesBytes(this.scope.moments.count));
     }
+    this.scope.query.run.release(this.histogramBytes);
+  }
+
+  private countHistograms({ histograms }: StepSeries): void {
+    const bytes = bytesOfHistograms(histograms);
+    this.scope.query.run.reserve(bytes);
+    this.histogramBytes += bytes;
   }
 }

@@ -4,9 +4,10 @@
 import { DbError } from "../../../base/error.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { Expression } from "../syntax/ast.ts";
+import type { Expression, VectorSelector } from "../syntax/ast.ts";
+import { bytesOfHistograms } from "./histogram/bytes.ts";
 import type { SelectionCache } from "./selection-cache.ts";
-import type { Annotations, EvaluationRun, Labels, QueryTimes, SeriesSource } from "./series-source.ts";
+import type { Annotations, EvaluationRun, Labels, NativeHistogram, QueryTimes, SeriesSource } from "./series-source.ts";
 
 /** `count` moments; milliseconds. A step of 0 is one moment `count` times: that of `@`. */
 export interface Moments {
@@ -15,14 +16,25 @@ export interface Moments {
   readonly count: number;
 }
 
-/** A series of an instant vector at every step. Whoever gets it owns its arrays; `present` is 1 where there is a value. */
+/**
+ * A series of an instant vector at every step. Whoever gets it owns its arrays; `present` is 1 where there is a value or a histogram.
+ * Histograms themselves are shared and never changed.
+ */
 export interface StepSeries {
   readonly labels: Labels;
   /** Its name goes when the query ends, and counts until then. */
   readonly dropsName: boolean;
   readonly values: Float64Array;
   readonly present: Uint8Array;
+  /** What stands instead of the value, by step; counts where `present` is 1 alone. Undefined: the series has none. */
+  histograms: StepHistograms;
 }
+
+/** What a series has at its steps. */
+export type Steps = Pick<StepSeries, "values" | "present" | "histograms">;
+
+/** See `StepSeries`. */
+export type StepHistograms = (NativeHistogram | undefined)[] | undefined;
 
 /** A query that is being evaluated. */
 export interface QueryScope {
@@ -33,6 +45,8 @@ export interface QueryScope {
   /** What the tree was parsed from, for places in annotations; undefined: a query of one line. */
   readonly text: string | undefined;
   readonly selections: SelectionCache;
+  /** Selectors whose histograms are asked for counts and sums alone. */
+  readonly ofStatistics: ReadonlySet<VectorSelector>;
   /** Evaluates an instant vector. */
   readonly vector: (node: Expression, scope: Scope) => AsyncIterable<StepSeries>;
   /** Evaluates a scalar: a number a step, which the caller owns. */
@@ -82,12 +96,14 @@ export function stringOf(node: Expression | undefined): string {
 /** Whatever a vector has, at once, counted. Give the bytes back with `release`. */
 export async function collected(series: AsyncIterable<StepSeries>, scope: Scope): Promise<{ all: StepSeries[]; release: () => void }> {
   const { run } = scope.query;
-  const each = seriesBytes(scope.moments.count);
   const all: StepSeries[] = [];
+  let bytes = 0;
   for await (const one of series) {
-    run.reserve(each);
+    const own = seriesBytes(scope.moments.count) + bytesOfHistograms(one.histograms);
+    run.reserve(own);
+    bytes += own;
     all.push(one);
     if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
-  return { all, release: () => run.release(each * all.length) };
+  return { all, release: () => run.release(bytes) };
 }

@@ -2,15 +2,19 @@
  * Selectors and sub-queries: the moments that they look at, and what they see there.
  */
 import type { AtModifier, DurationValue, MatrixSelector, SubqueryExpression, VectorSelector } from "../syntax/ast.ts";
-import { warnHistograms } from "./annotation.ts";
+import { warnMixedSamples, warnMixedSchemas } from "./annotation.ts";
 import { durationMillis, positiveMillis } from "./durations.ts";
 import { smoothedValues } from "./functions/kernels/extended.ts";
+import { withUnknownReset } from "./histogram/hints.ts";
+import { withResolvedHints } from "./histogram/resolved-hints.ts";
+import { eachHistogram } from "./histogram/turns.ts";
 import { labelValue, METRIC_NAME } from "./labels.ts";
-import { numberSamples } from "./kernels/number-samples.ts";
-import { samplesOf } from "./kernels/steps.ts";
-import { newestSamples, withoutStale } from "./kernels/windows.ts";
-import { evaluationError, isTurnDue, type Moments, type QueryScope, type Scope, type StepSeries, takeTurn } from "./scope.ts";
+import { type Asked, type LineProblem, type MixedSamples, MixedLine, newestMixed, withoutStaleMixed } from "./kernels/mixed-samples.ts";
+import { emptySteps, StepSamples } from "./kernels/steps.ts";
+import { newestSamples, WithoutStale } from "./kernels/windows.ts";
+import { evaluationError, isTurnDue, type Moments, type QueryScope, type Scope, type Steps, type StepSeries, takeTurn } from "./scope.ts";
 import type { Labels, SampledSeries } from "./series-source.ts";
+import { inPieces } from "./turns.ts";
 
 /** Step of a sub-query that says none. Reason: Prometheus' default evaluation interval. */
 const SUBQUERY_STEP_MILLIS = 60_000;
@@ -18,12 +22,9 @@ const SUBQUERY_STEP_MILLIS = 60_000;
 const SUBQUERY_STEPS_MAX = 4_000_000;
 
 /** Samples of one series for windows: no stale markers, arrays borrowed until the next series. */
-export interface RangeSeries {
+export interface RangeSeries extends MixedSamples {
   readonly labels: Labels;
   readonly dropsName: boolean;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-  readonly count: number;
 }
 
 /** A range vector: at each moment the samples of `(moment - rangeMillis, moment]`. */
@@ -52,31 +53,71 @@ function lastMillis({ startMillis, stepMillis, count }: Moments): number {
   return startMillis + stepMillis * (count - 1);
 }
 
-async function* selected(node: VectorSelector, moments: Moments, backMillis: number, query: QueryScope): AsyncGenerator<SampledSeries> {
+async function* selected(
+  node: VectorSelector,
+  moments: Moments,
+  backMillis: number,
+  query: QueryScope,
+  newestOnly = false,
+): AsyncGenerator<SampledSeries> {
   const { source, run, selections, times } = query;
   // Extended ranges look at samples outside of them.
   const before = backMillis + (node.isAnchored || node.isSmoothed ? times.lookbackMillis : 0);
   const after = node.isSmoothed ? times.lookbackMillis : 0;
-  const read = { matchers: node.matchers, firstMillis: moments.startMillis - before + 1, lastMillis: lastMillis(moments) + after };
+  const resolves = query.ofStatistics.has(node);
+  const firstMillis = moments.startMillis - before + 1;
+  // Hints of resets come from the samples before.
+  const ofOne = newestOnly && !resolves;
+  const read = { matchers: node.matchers, firstMillis, lastMillis: lastMillis(moments) + after, newestOnly: ofOne };
   for await (const series of selections.read(node, read, source, run)) {
     if (isTurnDue(query)) await takeTurn(query);
-    const numbers = numberSamples(series);
-    if (numbers !== series) warnHistograms(labelValue(series.labels, METRIC_NAME), query);
-    if (numbers.count > 0) yield numbers;
+    if (resolves && series.histograms !== undefined) yield { ...series, histograms: await withResolvedHints(series.histograms, query) };
+    else yield series;
   }
 }
 
 /** The newest value of each series, or when it was. */
-export async function* instantSelector(node: VectorSelector, scope: Scope, asks: "value" | "time"): AsyncGenerator<StepSeries> {
+export async function* instantSelector(node: VectorSelector, scope: Scope, asks: Asked): AsyncGenerator<StepSeries> {
   const moments = momentsOf(node, scope);
-  const { lookbackMillis } = scope.query.times;
-  for await (const { labels, times, values, count } of selected(node, moments, lookbackMillis, scope.query)) {
-    const steps =
-      node.isSmoothed && asks === "value"
-        ? smoothedValues(withoutStale(times, values, count), moments, lookbackMillis)
-        : newestSamples(times, values, count, moments, lookbackMillis, asks);
-    if (steps.any) yield { labels, dropsName: false, values: steps.values, present: steps.present };
+  const { query } = scope;
+  const { lookbackMillis } = query.times;
+  const isSmoothed = node.isSmoothed && asks === "value";
+  // All steps look at one moment: samples before the newest one are nobody's.
+  const isOne = (moments.count === 1 || moments.stepMillis === 0) && !node.isAnchored && !node.isSmoothed;
+  for await (const series of selected(node, moments, lookbackMillis, query, isOne)) {
+    const { labels, times, values, count } = series;
+    if (series.histograms !== undefined || asks === "start") {
+      const out = isSmoothed ? await smoothed(series, moments, node, scope) : newestMixed(series, moments, lookbackMillis, asks);
+      if (out.present.includes(1)) yield { labels, dropsName: false, ...out };
+      continue;
+    }
+    const out = emptySteps(moments.count);
+    if (isSmoothed) {
+      const fresh = new WithoutStale({ times, values, count });
+      await inPieces(fresh.work, query);
+      await inPieces(smoothedValues(fresh.samples, moments, lookbackMillis, out.values, out.present), query);
+    } else {
+      const rest = inPieces(newestSamples(times, values, count, moments, lookbackMillis, asks, out.values, out.present), query);
+      if (rest !== undefined) await rest;
+    }
+    if (out.present.includes(1)) yield { labels, dropsName: false, ...out };
   }
+}
+
+async function smoothed(series: SampledSeries, moments: Moments, node: VectorSelector, scope: Scope): Promise<Steps> {
+  const { query } = scope;
+  const line = new MixedLine(withoutStaleMixed(series), moments, query.times.lookbackMillis);
+  await eachHistogram(query, moments.count, (step) => {
+    const problem = line.put(step);
+    if (problem !== undefined) warnLine(problem, node, series.labels, scope);
+  });
+  return line.out;
+}
+
+function warnLine(problem: LineProblem, { span }: VectorSelector, labels: Labels, { query }: Scope): void {
+  const metric = labelValue(labels, METRIC_NAME);
+  if (problem === "number-and-histogram") warnMixedSamples(query, metric, span);
+  else warnMixedSchemas(query, metric, span);
 }
 
 /** What a function of a range sees. @throws DbError */
@@ -91,9 +132,17 @@ export function rangeVector(node: MatrixSelector | SubqueryExpression, scope: Sc
 }
 
 async function* rangeSelector(node: VectorSelector, moments: Moments, rangeMillis: number, query: QueryScope): AsyncGenerator<RangeSeries> {
-  for await (const { labels, times, values, count } of selected(node, moments, rangeMillis, query)) {
-    const samples = withoutStale(times, values, count);
-    if (samples.count > 0) yield { labels, dropsName: false, ...samples };
+  for await (const series of selected(node, moments, rangeMillis, query)) {
+    const { labels, times, values, histograms, starts, count } = series;
+    if (histograms !== undefined || starts !== undefined) {
+      const samples = withoutStaleMixed(series);
+      if (samples.count > 0) yield { labels, dropsName: false, ...samples };
+      continue;
+    }
+    const fresh = new WithoutStale({ times, values, count });
+    const rest = inPieces(fresh.work, query);
+    if (rest !== undefined) await rest;
+    if (fresh.samples.count > 0) yield { labels, dropsName: false, ...fresh.samples, histograms, starts };
   }
 }
 
@@ -102,15 +151,18 @@ async function* subquery(node: SubqueryExpression, moments: Moments, rangeMillis
   const stepMillis = node.step === undefined ? SUBQUERY_STEP_MILLIS : positiveMillis(node.step, query.times);
   const after = moments.startMillis - rangeMillis;
   const startMillis = (Math.floor(after / stepMillis) + 1) * stepMillis;
-  const count = Math.floor((lastMillis(moments) - startMillis) / stepMillis) + 1;
-  if (count <= 0) return;
-  if (count > SUBQUERY_STEPS_MAX)
-    throw evaluationError(`cannot evaluate the sub-query: it has ${count} steps, at most ${SUBQUERY_STEPS_MAX}; take a longer step`);
-  const inner: Scope = { query, moments: { startMillis, stepMillis, count } };
+  const steps = Math.floor((lastMillis(moments) - startMillis) / stepMillis) + 1;
+  if (steps <= 0) return;
+  if (steps > SUBQUERY_STEPS_MAX)
+    throw evaluationError(`cannot evaluate the sub-query: it has ${steps} steps, at most ${SUBQUERY_STEPS_MAX}; take a longer step`);
+  const inner: Scope = { query, moments: { startMillis, stepMillis, count: steps } };
   for await (const series of query.vector(node.expression, inner)) {
+    const samples = new StepSamples(series, startMillis, stepMillis);
+    await inPieces(samples.work, query);
     if (isTurnDue(query)) await takeTurn(query);
-    const samples = samplesOf(series, startMillis, stepMillis);
-    if (isTurnDue(query)) await takeTurn(query);
-    if (samples.count > 0) yield { labels: series.labels, dropsName: series.dropsName, ...samples };
+    const { times, values, count } = samples;
+    if (count === 0) continue;
+    const histograms = samples.histograms?.map((histogram) => histogram && withUnknownReset(histogram));
+    yield { labels: series.labels, dropsName: series.dropsName, times, values, histograms, count, starts: undefined };
   }
 }

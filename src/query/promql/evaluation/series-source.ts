@@ -29,6 +29,10 @@ export interface SelectorRead {
   /** Milliseconds since the epoch, both inclusive. */
   readonly firstMillis: number;
   readonly lastMillis: number;
+  /** Whether only the newest sample of each series is looked at: others may be left out. */
+  readonly newestOnly?: boolean;
+  /** Labels that are looked at beside the metric's name: others may be left out. Undefined: all are. */
+  readonly labels?: ReadonlySet<string> | undefined;
 }
 
 /** One series of a selector. Arrays are borrowed until the next series is asked for, and may be longer than `count`. */
@@ -41,6 +45,8 @@ export interface SampledSeries {
   readonly values: Float64Array;
   /** By position; undefined: the series has none. */
   readonly histograms: readonly (NativeHistogram | undefined)[] | undefined;
+  /** When the counting of each sample began, milliseconds; 0: nobody says. Undefined: of none. */
+  readonly starts: Float64Array | undefined;
 }
 
 /** What a running query may take. */
@@ -67,7 +73,7 @@ export interface QueryTimes {
   readonly lookbackMillis: number;
 }
 
-/** One series of a result: a value a step. */
+/** One series of a result: a value a step. Arrays are not changed any more. */
 export interface SteppedSeries {
   readonly labels: Labels;
   readonly values: Float64Array;

@@ -54,6 +54,8 @@ export function repeatedScalar([value = Number.NaN]: Float64Array, count: number
 
 /** The series of one step at all. */
 export async function* repeatedVector(series: AsyncIterable<StepSeries>, { moments: { count } }: Scope): AsyncGenerator<StepSeries> {
-  for await (const { values, present, ...rest } of series)
-    yield { ...rest, values: repeatedScalar(values, count), present: new Uint8Array(count).fill(present.includes(1) ? 1 : 0) };
+  for await (const { values, present, histograms, ...rest } of series) {
+    const repeated = { values: repeatedScalar(values, count), present: new Uint8Array(count).fill(present.includes(1) ? 1 : 0) };
+    yield { ...rest, ...repeated, histograms: histograms && new Array(count).fill(histograms[0]) };
+  }
 }

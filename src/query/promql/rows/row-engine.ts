@@ -5,18 +5,20 @@ import { Pace } from "../../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch } from "../../../column/batch.ts";
-import type { Vector } from "../../../column/vector.ts";
 import type { PromqlEngine, PromqlPlan, PromqlRequest, PromqlRun, PromqlSources } from "../../promql-engine.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
-import type { QueryResult, QueryTimes, SteppedSeries } from "../evaluation/series-source.ts";
+import type { QueryResult, QueryTimes } from "../evaluation/series-source.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { parsePromql } from "../syntax/parse.ts";
+import { problemText } from "../syntax/refusal.ts";
 import { printPromql } from "../syntax/printer.ts";
 import { type SourceLimits, TableSource } from "../tables/table-source.ts";
 import { columnsOf, type RowColumn } from "./columns.ts";
+import { batchesInOrder, batchesOf } from "./row-batches.ts";
+import { type RowOrder, rowOrderOf, rowsInOrder } from "./row-order.ts";
+import { held, joined, type RowSeries, seriesOf, stepCount } from "./row-series.ts";
+import { fieldQueries } from "./selected-fields.ts";
 
-/** Rows of a batch. */
-const BATCH_ROWS = 8192;
 /** Characters of the query that EXPLAIN shows. */
 const SUMMARY_CHARACTERS_MAX = 200;
 
@@ -38,46 +40,62 @@ export class RowEngine implements PromqlEngine {
     this.limits = limits;
   }
 
-  /** @throws DbError InvalidSyntax, InvalidArguments */
+  /** @throws DbError InvalidSyntax, InvalidArguments, Unsupported, EngineExecuteQuery */
   plan(request: PromqlRequest, { catalog, environment }: PromqlSources): PromqlPlan {
     const { promql, alias, startMillis, endMillis, stepMillis } = request;
-    const expression = rowQuery(promql);
+    const expression = rowQuery(promql, request.span);
     const { database } = environment;
-    const columns = columnsOf(expression, alias, { catalog, database });
+    const place = { catalog, database };
+    const fields = fieldQueries(expression, place);
+    const columns = columnsOf(expression, fields, alias, place);
     const lookbackMillis = request.lookbackMillis ?? this.limits.lookbackMillis;
     const times = { startMillis, endMillis, stepMillis, lookbackMillis };
-    const source = (): TableSource => new TableSource(catalog, database, this.limits);
-    const run = (given: PromqlRun): AsyncIterable<Batch> => this.rows(expression, times, columns, source(), given);
+    const source = (scan: PromqlRun["scan"]): TableSource => new TableSource(catalog, database, this.limits, scan);
+    const query = { fields, times, columns, order: rowOrderOf(expression) };
+    const run = (given: PromqlRun): AsyncIterable<Batch> => this.rows(query, source(given.scan), given);
     return { columns: columns.map(({ name, type }) => ({ name, type })), summary: summaryOf(expression, times), run };
   }
 
-  private async *rows(
-    expression: Expression,
-    times: QueryTimes,
-    columns: readonly RowColumn[],
-    source: TableSource,
-    { signal: given, reserve, release }: PromqlRun,
-  ): AsyncGenerator<Batch> {
+  private async *rows(query: RowQuery, source: TableSource, { signal: given, reserve, release }: PromqlRun): AsyncGenerator<Batch> {
+    const { fields, times, columns, order } = query;
     if (times.endMillis < times.startMillis) return;
     const { signal, done } = withDeadline(given, this.limits.timeoutMillis, "query.promql.timeout");
     const pace = new Pace(this.scheduler, () => throwIfCancelled(signal));
+    const run = { signal, pace, reserve, release };
     const annotations = { warnings: new Set<string>(), infos: new Set<string>() };
     try {
-      const result = await evaluate(expression, times, source, { signal, pace, reserve, release }, annotations);
-      for await (const series of seriesOf(result)) {
-        for (const batch of batchesOf(series, times, columns)) yield batch;
-        await pace.turn();
-      }
+      const results = fields.map((field) => () => evaluate(field, times, source, run, annotations));
+      const series = results.length === 1 ? ofOneField(results) : joined(results, run);
+      if (order === undefined) yield* batchesOf(series, columns, times, run);
+      else yield* batchesInOrder(await rowsInOrder(await held(series, run), stepCount(times), order, run), columns, times, run);
     } finally {
       done();
     }
   }
 }
 
+/** A query that was planned. */
+interface RowQuery {
+  readonly fields: readonly Expression[];
+  readonly times: QueryTimes;
+  readonly columns: readonly RowColumn[];
+  readonly order: RowOrder | undefined;
+}
+
+async function* ofOneField([result]: readonly (() => Promise<QueryResult>)[]): AsyncGenerator<RowSeries> {
+  if (result === undefined) return;
+  for await (const series of seriesOf(await result())) yield { labels: series.labels, fields: [series] };
+}
+
 /** @throws DbError InvalidSyntax */
-function rowQuery(text: string): Expression {
+function rowQuery(text: string, { line, column }: PromqlRequest["span"]): Expression {
   const parsed = parsePromql(text);
-  if (!parsed.ok) throw new DbError(StatusCode.InvalidSyntax, parsed.problem.message);
+  if (!parsed.ok) {
+    // A place in the statement, of which the query is a part.
+    const { what, place = { line: 1, column: 1 } } = parsed.problem;
+    const inStatement = { line: place.line + line - 1, column: place.line === 1 ? place.column + column - 1 : place.column };
+    throw new DbError(StatusCode.InvalidSyntax, problemText(what, inStatement));
+  }
   const { expression } = parsed;
   if (expression.valueType === "vector" || expression.valueType === "scalar") return expression;
   const type = expression.valueType === "matrix" ? "range vector" : "string";
@@ -88,35 +106,4 @@ function summaryOf(expression: Expression, { startMillis, endMillis, stepMillis 
   const text = printPromql(expression);
   const shown = text.length > SUMMARY_CHARACTERS_MAX ? `${text.slice(0, SUMMARY_CHARACTERS_MAX)}…` : text;
   return `PromQL: ${shown}, from ${startMillis} to ${endMillis} ms by ${stepMillis} ms`;
-}
-
-async function* seriesOf(result: QueryResult): AsyncGenerator<SteppedSeries> {
-  if (result.kind === "scalar") yield { labels: [], values: result.values, present: undefined, histograms: undefined };
-  if (result.kind === "vector") yield* result.series;
-}
-
-function* batchesOf(series: SteppedSeries, times: QueryTimes, columns: readonly RowColumn[]): Generator<Batch> {
-  const { values, present, histograms } = series;
-  const { startMillis, endMillis, stepMillis } = times;
-  const count = Math.floor((endMillis - startMillis) / stepMillis) + 1;
-  for (let step = 0; step < count; ) {
-    const offsets = new Float64Array(Math.min(BATCH_ROWS, count - step));
-    const numbers = new Float64Array(offsets.length);
-    let rowCount = 0;
-    for (; step < count && rowCount < offsets.length; step++) {
-      if (present?.[step] === 0 || histograms?.[step] !== undefined) continue;
-      offsets[rowCount] = startMillis + step * stepMillis;
-      numbers[rowCount++] = values[step] as number;
-    }
-    if (rowCount === 0) return;
-    yield { rowCount, vectors: columns.map((column) => vectorOf(column, series, offsets, numbers)) };
-  }
-}
-
-function vectorOf(column: RowColumn, { labels }: SteppedSeries, offsets: Float64Array, numbers: Float64Array): Vector {
-  if (column.role === "time") return { kind: "time", base: 0n, offsets, validity: undefined };
-  if (column.role === "value") return { kind: "number", values: numbers, validity: undefined };
-  const value = labels.find(([name]) => name === column.name)?.[1];
-  const codes = new Uint32Array(offsets.length).fill(value === undefined ? 0 : 1);
-  return { kind: "dictionary", codes, dictionary: [undefined, value] };
 }

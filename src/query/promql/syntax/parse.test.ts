@@ -253,6 +253,8 @@ describe("limits", () => {
       expect(messageOf(nest(PROMQL_DEPTH_MAX + 2)), nest(8)).toMatch(tooDeep);
     }
     expect(messageOf("(".repeat(100_000))).toMatch(tooDeep);
+    expect(messageOf(`up${" + up".repeat(10_000)}`)).toMatch(tooDeep);
+    expect(messageOf(`1${" + 1".repeat(10_000)}`)).toMatch(tooDeep);
   });
 
   test("as many tokens and characters as there may be", () => {

@@ -15,7 +15,7 @@ import { withAt, withExtension, withOffset, withRange } from "./modifiers.ts";
 import { BINARY_OPERATORS, groupsFromRight, SIGN_PRECEDENCE, type BinaryOperator } from "./operators.ts";
 import { quoted } from "./quoting.ts";
 import { Refusal } from "./refusal.ts";
-import { RegexCheck } from "./regex-check.ts";
+import { RegexCheck } from "./regex/regex-check.ts";
 import { NO_DURATION, vectorSelector } from "./selector-parser.ts";
 import { ANYWHERE, type Place, spanOf, TokenStream } from "./token-stream.ts";
 import { unquoted } from "./string-value.ts";

@@ -107,3 +107,11 @@ test("random trees are parsed as they were printed, on one line and over several
     expect(shape(treeOf(formatPromql(tree)))).toEqual(shape(tree));
   }
 });
+
+test("the smallest and the largest numbers are read as they were printed", () => {
+  for (const number of ["5e-324", "2.2250738585072014e-308", "1e-300", "1e308", "-1.7976931348623157e308"]) {
+    const text = formatPromql(treeOf(`round(x, ${number})`));
+    expect(formatPromql(treeOf(text))).toBe(text);
+    expect(treeOf(text)).toMatchObject({ args: [{}, { value: Number(number) }] });
+  }
+});

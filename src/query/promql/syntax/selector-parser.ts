@@ -4,7 +4,7 @@
 import type { DurationValue, LabelMatcher, MatchOperator, Span, VectorSelector } from "./ast.ts";
 import { quoted } from "./quoting.ts";
 import { Refusal } from "./refusal.ts";
-import type { RegexCheck } from "./regex-check.ts";
+import type { RegexCheck } from "./regex/regex-check.ts";
 import { type Place, spanOf, type TokenStream } from "./token-stream.ts";
 import { unquoted } from "./string-value.ts";
 import { isLabelName, type Token, type TokenKind } from "./token.ts";

@@ -10,14 +10,24 @@ const NO_NUMBERS: Float64Array = new Float64Array(0);
 type Parts = ReadonlyMap<string, NestedPart>;
 type Spans = NativeHistogram["positiveSpans"];
 
-/** The histogram of a cell. */
-export function histogramOf(bytes: Uint8Array): NativeHistogram {
+/** Where the bits of the sum stand: behind two numbers with their marks, and a mark. */
+const SUM_AT = 19;
+/** Bits of a sum that ends a series, as `column/nested.ts` has them. A number that was read may have lost them. */
+const STALE: readonly number[] = [0xff, 0xf0, 0, 0, 0, 0, 0, 2];
+
+/** Whether a cell ends its series. */
+export function isStaleMarker(bytes: Uint8Array): boolean {
+  return STALE.every((byte, at) => bytes[SUM_AT + at] === byte);
+}
+
+/** The histogram of a cell, and when its counting began: milliseconds, 0 where nobody says. */
+export function histogramOf(bytes: Uint8Array): { histogram: NativeHistogram; startMillis: number } {
   const values = decodeNested(NATIVE_HISTOGRAM, bytes);
   const parts = new Map(NATIVE_HISTOGRAM.fields.map(({ name }, i) => [name, values[i]] as const));
   const family = parts.get("count_f64") === undefined ? "i64" : "f64";
   const bounds = numbersOf(parts, "custom_values");
   const schema = numberOf(parts, "schema");
-  return {
+  const histogram: NativeHistogram = {
     schema,
     zeroThreshold: numberOf(parts, "zero_threshold"),
     zeroCount: numberOf(parts, `zero_count_${family}`),
@@ -28,6 +38,7 @@ export function histogramOf(bytes: Uint8Array): NativeHistogram {
     customValues: schema === CUSTOM_BOUNDS ? bounds : undefined,
     resetHint: HINTS[numberOf(parts, "reset_hint")] ?? "unknown",
   };
+  return { histogram, startMillis: numberOf(parts, "start_timestamp") };
 }
 
 /** Schema of histograms that name the bounds of their buckets. */

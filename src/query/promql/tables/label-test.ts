@@ -3,7 +3,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { compileLinearRegex } from "../../../base/text/linear-regex.ts";
 import type { LabelMatcher } from "../syntax/ast.ts";
-import { plainAlternatives } from "../syntax/plain-alternatives.ts";
+import { plainAlternatives } from "../syntax/regex/plain-alternatives.ts";
 
 /** Steps of one expression over all values of its label, at 7 ns or so. Reason: the thread that runs them serves everyone. */
 const REGEX_STEPS_MAX = 1_000_000_000;

@@ -3,17 +3,20 @@ import type { TimeUnit } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
 import { holdsHistograms } from "../../../table/native-histogram.ts";
-import type { EvaluationRun, NativeHistogram } from "../evaluation/series-source.ts";
-import { histogramOf } from "./histogram-cell.ts";
+import type { EvaluationRun, Labels, NativeHistogram, SampledSeries } from "../evaluation/series-source.ts";
+import { histogramOf, isStaleMarker } from "./histogram-cell.ts";
 import { copyValues, hasValue, validityOf } from "./sample-values.ts";
 import { copyMillis } from "./time-range.ts";
 
 /** Samples that there is room for at first. */
-const FIRST_CAPACITY = 1024;
+const FIRST_CAPACITY = 64;
 /** Bytes of a sample: a time and a value. */
 const SAMPLE_BYTES = 16;
 /** What a decoded histogram takes beside its buckets, nearly. */
 const HISTOGRAM_BYTES = 400;
+
+/** Bits of the number that ends a series, the low word first. */
+const STALE_WORDS: readonly number[] = [2, 0x7ff00000];
 
 /** How the rows of a scan become samples. */
 export interface SampleShape {
@@ -28,6 +31,8 @@ export class SampleBuffer {
   times: Float64Array = new Float64Array(0);
   values: Float64Array = new Float64Array(0);
   histograms: (NativeHistogram | undefined)[] | undefined;
+  /** When the counting of each sample began, milliseconds; 0: unknown. Undefined: of none. */
+  starts: Float64Array | undefined;
   count = 0;
   private words: Uint32Array = new Uint32Array(0);
   private histogramBytes = 0;
@@ -46,6 +51,13 @@ export class SampleBuffer {
     if (this.histograms !== undefined) this.histograms.length = 0;
     this.run.release(this.histogramBytes);
     this.histogramBytes = 0;
+    this.dropStarts();
+  }
+
+  /** The series that the samples are of; its arrays are this buffer's. */
+  seriesOf(labels: Labels): SampledSeries {
+    const { count, times, values, histograms, starts } = this;
+    return { labels, count, times, values, histograms, starts };
   }
 
   /** Lets go of all memory. */
@@ -83,13 +95,36 @@ export class SampleBuffer {
       const cell = values.bytes.subarray(values.offsets[row], values.offsets[row + 1]);
       this.run.reserve(cell.length + HISTOGRAM_BYTES);
       this.histogramBytes += cell.length + HISTOGRAM_BYTES;
-      histograms[at] = histogramOf(cell);
+      if (isStaleMarker(cell)) {
+        histograms[at] = undefined;
+        this.words.set(STALE_WORDS, 2 * at);
+        continue;
+      }
+      const { histogram, startMillis } = histogramOf(cell);
+      histograms[at] = histogram;
+      if (startMillis !== 0) this.startsWithRoom()[at] = startMillis;
     }
+  }
+
+  private startsWithRoom(): Float64Array {
+    const { starts, times } = this;
+    if (starts !== undefined && starts.length >= times.length) return starts;
+    this.run.reserve(times.byteLength);
+    const grown = new Float64Array(times.length);
+    if (starts !== undefined) grown.set(starts);
+    this.run.release(starts?.byteLength ?? 0);
+    this.starts = grown;
+    return grown;
+  }
+
+  private dropStarts(): void {
+    this.run.release(this.starts?.byteLength ?? 0);
+    this.starts = undefined;
   }
 
   /** Takes out rows without a value, and all but the last of one time. Row `at` of the buffer is row `at + shift` of the batch. */
   private compact(from: number, validity: Validity, shift: number): void {
-    const { times, words, histograms, count } = this;
+    const { times, words, histograms, starts, count } = this;
     let to = from;
     for (let at = from; at < count; at++) {
       if (!hasValue(validity, at + shift)) continue;
@@ -98,6 +133,7 @@ export class SampleBuffer {
       words[2 * to] = words[2 * at] as number;
       words[2 * to + 1] = words[2 * at + 1] as number;
       if (histograms !== undefined) histograms[to] = histograms[at];
+      if (starts !== undefined) starts[to] = starts[at] ?? 0;
       to++;
     }
     this.count = to;

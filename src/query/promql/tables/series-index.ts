@@ -5,64 +5,127 @@ import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import type { PacedWork } from "../../../base/scheduler/pace.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { TagPredicate } from "../../../table/scan.ts";
-import { isInternalColumn, physicalTableOf } from "../../../table/metric.ts";
+import { isInternalColumn, isPhysicalTable, physicalTableOf } from "../../../table/metric.ts";
+import { scanInTurns } from "../../../table/scan-in-turns.ts";
 import { timeIndexOf } from "../../../table/schema.ts";
-import type { Labels, SelectorRead } from "../evaluation/series-source.ts";
+import type { SeriesView } from "../../../table/series-view.ts";
+import type { EvaluationRun, Labels, SelectorRead } from "../evaluation/series-source.ts";
+import { mayHaveEqualSeries } from "./equal-series.ts";
 import { labelColumnsOf, METRIC_NAME, sampleColumnsOf } from "./metric-columns.ts";
-import { SeriesLabels } from "./series-labels.ts";
-import { selectTables, type TableSelection } from "./table-selection.ts";
+import { readingsOf, type SeriesReading } from "./series-reading.ts";
+import { selectTables } from "./table-selection.ts";
 import { rangeOfMillis } from "./time-range.ts";
+
+/** Codes of values that there is room for at first. */
+const FIRST_CODES = 1024;
+
+/** What reads go by: turns, and memory, counted before it is taken. */
+export type IndexWork = PacedWork & Pick<EvaluationRun, "reserve" | "release">;
 
 /** A time range; milliseconds, both inclusive. */
 export type MillisRange = Pick<SelectorRead, "firstMillis" | "lastMillis">;
 
-/** Series that meet all matchers and have a row in the range, each once a column. @throws DbError InvalidArguments, those of scans */
-export async function* seriesMeeting(read: SelectorRead, catalog: Catalog, database: string, work: PacedWork): AsyncGenerator<Labels> {
-  for (const selection of selectTables(read.matchers, catalog, database)) {
-    const { table, predicates, showsField, columns } = selection;
-    const view = table.series;
-    const labels = columns.map(({ name }) => new SeriesLabels(selection, view, showsField ? name : undefined));
-    for await (const numbers of seriesNumbers(table, predicates, read, work)) {
-      for (const number of numbers) for (const each of labels) yield each.of(number);
+/**
+ * Series that meet all matchers and have a row in the range, each once a column: of tables with tags that are "", two may have the same
+ * labels.
+ *
+ * @throws DbError InvalidArguments, those of scans
+ */
+export async function* seriesMeeting(read: SelectorRead, catalog: Catalog, database: string, work: IndexWork): AsyncGenerator<Labels> {
+  for (const { table, predicates, labels, numbers } of readingsMeeting(read, catalog, database)) {
+    for await (const found of seriesNumbers(table, predicates, read, work, { numbers })) {
+      for (const number of found) {
+        const own = labels.of(number);
+        if (own !== undefined) yield own;
+      }
     }
   }
 }
 
-/** Names of metrics with a series that meets all matchers and has a row in the range. @throws DbError as `seriesMeeting` */
-export async function* metricsMeeting(read: SelectorRead, catalog: Catalog, database: string, work: PacedWork): AsyncGenerator<string> {
-  for (const selection of selectTables(read.matchers, catalog, database)) {
-    if (await hasSeries(selection, read, work)) yield selection.table.schema.name;
+/** Whether several series that meet the matchers may have the same labels. @throws DbError InvalidArguments */
+export function mayRepeatLabels(matchers: SelectorRead["matchers"], catalog: Catalog, database: string): boolean {
+  return selectTables(matchers, catalog, database).some(({ table }) => mayHaveEqualSeries(table));
+}
+
+/** Names of metrics with a series that meets all matchers and has a row in the range, by source. @throws DbError as `seriesMeeting` */
+export function* metricsMeeting(read: SelectorRead, catalog: Catalog, database: string, work: IndexWork): Generator<TextSource> {
+  for (const reading of readingsMeeting({ ...read, labels: new Set() }, catalog, database)) yield namesIn(reading, read, work);
+}
+
+/** Texts, some at a time; none comes twice. */
+type TextSource = AsyncGenerator<readonly string[]>;
+
+async function* namesIn({ table, predicates, labels, numbers }: SeriesReading, range: MillisRange, work: IndexWork): TextSource {
+  const names = new Set<string>();
+  const limit = isPhysicalTable(table.schema) ? undefined : 1;
+  for await (const found of seriesNumbers(table, predicates, range, work, { numbers, limit })) {
+    for (const number of found) {
+      const name = labels.of(number)?.find(([label]) => label === METRIC_NAME)?.[1];
+      if (name !== undefined) names.add(name);
+    }
+    if (limit !== undefined && names.size > 0) break;
   }
+  yield [...names];
 }
 
-async function hasSeries({ table, predicates }: TableSelection, range: MillisRange, work: PacedWork): Promise<boolean> {
-  for await (const numbers of seriesNumbers(table, predicates, range, work, 1)) if (numbers.length > 0) return true;
-  return false;
+function readingsMeeting(read: SelectorRead, catalog: Catalog, database: string): Iterable<SeriesReading> {
+  return readingsOf(selectTables(read.matchers, catalog, database), catalog, read.labels);
 }
 
-/** Values of a label in the range, of all metrics; one may come several times. @throws DbError those of scans */
-export async function* labelValuesOf(
+/** Values of a label in the range, of all metrics, by source. @throws DbError those of scans */
+export function* labelValuesOf(
   label: string,
   range: MillisRange,
   catalog: Catalog,
   database: string,
-  work: PacedWork,
-): AsyncGenerator<string> {
+  work: IndexWork,
+): Generator<TextSource> {
   for (const table of carriersOf(catalog, database)) {
-    if (!tagsOf(table).includes(label)) continue;
-    const view = table.series;
-    const seen = new Set<number>();
-    for await (const numbers of seriesNumbers(table, [], range, work)) {
-      const codes = view.codesOf(label);
-      for (const number of numbers) {
-        const code = codes[number] as number;
-        if (code === 0 || seen.has(code)) continue;
-        seen.add(code);
-        const value = view.tagOf(label, number);
-        if (value !== undefined && value !== "") yield value;
-      }
-    }
+    if (tagsOf(table).includes(label)) yield valuesIn({ table, predicates: [], numbers: table.series }, label, range, work);
   }
+}
+
+/** Values that a label has in series that meet all matchers and have a row in the range, by source. @throws DbError those of scans */
+export function* labelValuesMeeting(
+  label: string,
+  read: SelectorRead,
+  catalog: Catalog,
+  database: string,
+  work: IndexWork,
+): Generator<TextSource> {
+  for (const reading of readingsMeeting(read, catalog, database)) {
+    if (tagsOf(reading.table).includes(label)) yield valuesIn(reading, label, read, work);
+  }
+}
+
+async function* valuesIn(
+  { table, predicates, numbers: view }: Pick<SeriesReading, "table" | "predicates" | "numbers">,
+  label: string,
+  range: MillisRange,
+  work: IndexWork,
+): TextSource {
+  /** By code. */
+  let seen = new Uint8Array(FIRST_CODES);
+  for await (const numbers of seriesNumbers(table, predicates, range, work, { numbers: view })) {
+    const codes = view.codesOf(label);
+    const values: string[] = [];
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      const code = codes[number] as number;
+      if (code >= seen.length) seen = grownTo(seen, code + 1);
+      if (code === 0 || seen[code] === 1) continue;
+      seen[code] = 1;
+      const value = view.tagOf(label, number);
+      if (value !== undefined && value !== "") values.push(value);
+    }
+    yield values;
+  }
+}
+
+function grownTo(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const grown = new Uint8Array(Math.max(length, 2 * bytes.length));
+  grown.set(bytes);
+  return grown;
 }
 
 /** Names of labels of all metrics, from their schemas alone; sorted. */
@@ -97,15 +160,16 @@ async function* seriesNumbers(
   table: Table,
   tagPredicates: readonly TagPredicate[],
   { firstMillis, lastMillis }: MillisRange,
-  { signal, pace }: PacedWork,
-  limit?: number,
+  work: IndexWork,
+  { numbers, limit }: { readonly numbers: SeriesView; readonly limit?: number | undefined },
 ): AsyncGenerator<Uint32Array> {
   const { type } = timeIndexOf(table.schema);
   const timeRange = rangeOfMillis(firstMillis, lastMillis, type.kind === "timestamp" ? type.unit : "nanosecond");
   if (timeRange.start >= timeRange.end) return;
   const request = { projection: [], timeRange, tagPredicates, fieldBounds: [], order: "none", newestPerSeries: true } as const;
-  const numbers = table.series;
-  for await (const { rowCount, runs } of table.scan({ ...request, signal, numbers, ...(limit === undefined ? {} : { limit }) })) {
+  const { signal, pace } = work;
+  const limited = { ...request, signal, numbers, ...(limit === undefined ? {} : { limit }) };
+  for await (const { rowCount, runs } of scanInTurns(table, limited, work)) {
     throwIfCancelled(signal);
     let count = 0;
     while (count + 1 < runs.starts.length && (runs.starts[count] as number) < rowCount) count++;

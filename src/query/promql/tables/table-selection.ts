@@ -2,7 +2,8 @@
  * Matchers → tables, their columns and conditions on tags (contract ingest.md 3.6, query.md 6.1).
  *
  *   __name__                     the table; by another operator than = all tables of the database that are metrics
- *   __field__                    the column; without it the first one. When several are taken they are told apart by a label of that name
+ *   __field__                    the columns that meet one of = and =~ (if there are some) and all of != and !~; without it the first one.
+ *                                When several are taken they are told apart by a label of that name
  *   __database__, __schema__     the database, by = alone; the last one wins
  *   others                       tags; a label that the table does not have is ""
  */
@@ -26,6 +27,7 @@ export interface TableSelection {
   readonly columns: readonly ColumnSchema[];
   /** Whether series say which column they are of. */
   readonly showsField: boolean;
+  /** Those of one matcher are one object, whatever the table. */
   readonly predicates: readonly TagPredicate[];
 }
 
@@ -33,11 +35,13 @@ export interface TableSelection {
 interface Condition {
   readonly matcher: LabelMatcher;
   readonly test: LabelTest;
+  /** The same for all tables. */
+  readonly predicate: TagPredicate;
 }
 
 /** The tables of a selector, in the order of the catalog. @throws DbError InvalidArguments */
 export function selectTables(matchers: readonly LabelMatcher[], catalog: Catalog, database: string): readonly TableSelection[] {
-  const conditions = matchers.map((matcher) => ({ matcher, test: labelTest(matcher) }));
+  const conditions = matchers.map(conditionOf);
   const named = (...names: readonly string[]): readonly Condition[] => conditions.filter(({ matcher }) => names.includes(matcher.name));
   const special = [METRIC_NAME, FIELD_LABEL, ...DATABASE_LABELS];
   const ofTags = conditions.filter(({ matcher }) => !special.includes(matcher.name));
@@ -72,19 +76,27 @@ function tablesOf(names: readonly Condition[], catalog: Catalog, database: strin
 
 function chosenColumns(columns: readonly ColumnSchema[], conditions: readonly Condition[]): readonly ColumnSchema[] {
   if (conditions.length === 0) return columns.slice(0, 1);
-  return columns.filter(({ name }) => conditions.every(({ test }) => test(name)));
+  const [choosing, refusing] = [true, false].map((chooses) =>
+    conditions.filter(({ matcher }) => matcher.operator.startsWith("=") === chooses),
+  );
+  const isChosen = (name: string): boolean => choosing?.length === 0 || choosing?.some(({ test }) => test(name)) === true;
+  return columns.filter(({ name }) => isChosen(name) && refusing?.every(({ test }) => test(name)) !== false);
+}
+
+function conditionOf(matcher: LabelMatcher): Condition {
+  const test = labelTest(matcher);
+  const values = wantedValues(matcher);
+  const column = matcher.name;
+  if (values === undefined) return { matcher, test, predicate: { kind: "test", column, test: (value) => test(value ?? "") } };
+  return { matcher, test, predicate: { kind: "in", column, values: values.includes("") ? [...values, undefined] : values } };
 }
 
 /** Conditions on the tags of a table; undefined when none of its series can meet them. */
 function predicatesOf(conditions: readonly Condition[], tags: readonly string[]): readonly TagPredicate[] | undefined {
   const predicates: TagPredicate[] = [];
-  for (const { matcher, test } of conditions) {
-    const column = matcher.name;
-    if (tags.includes(column)) {
-      const values = wantedValues(matcher);
-      if (values === undefined) predicates.push({ kind: "test", column, test: (value) => test(value ?? "") });
-      else predicates.push({ kind: "in", column, values: values.includes("") ? [...values, undefined] : values });
-    } else if (!test("")) return undefined;
+  for (const { matcher, test, predicate } of conditions) {
+    if (tags.includes(matcher.name)) predicates.push(predicate);
+    else if (!test("")) return undefined;
   }
   return predicates;
 }

@@ -114,6 +114,26 @@ test("matchers choose tables, columns, databases and series", async () => {
   expect(refused).toMatchObject({ code: StatusCode.InvalidArguments, message: expect.stringContaining("by =") });
 });
 
+test("tags that are NULL and empty are absent alike: their series are one, by time", async () => {
+  const machine = await Machine.start();
+  const { engine } = machine;
+  const run = (text: string): Promise<unknown> => engineSql(machine.engine, text);
+  await engineSql(engine, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, a STRING, b STRING, v DOUBLE, PRIMARY KEY (a, b))");
+  await run("INSERT INTO t VALUES (1, NULL, 'x', 1), (3, NULL, 'x', 3), (1, NULL, 'y', 5), (7, 'q', NULL, 8)");
+  expect(await seriesOf(engine, "t")).toEqual(['{__name__="t",a="q"} 8@7', '{__name__="t",b="x"} 1@1 3@3', '{__name__="t",b="y"} 5@1']);
+  await run("INSERT INTO t VALUES (2, '', 'x', 2), (3, '', 'x', 30), (4, '', 'x', 4), (8, 'q', '', 9)");
+  const want = ['{__name__="t",a="q"} 8@7 9@8', '{__name__="t",b="x"} 1@1 2@2 30@3 4@4', '{__name__="t",b="y"} 5@1'];
+  expect(await seriesOf(engine, "t")).toEqual(want);
+  expect(await seriesOf(engine, 't{a=""}')).toEqual(want.slice(1));
+  expect(await seriesOf(engine, 't{a!="", b=""}')).toEqual(want.slice(0, 1));
+  await run("ADMIN flush_table('t')");
+  await machine.restart();
+  expect(await seriesOf(machine.engine, "t")).toEqual(want); // What is in files alone is known when the scan gives its first series.
+  expect(await failureOf(seriesOf(machine.engine, "t", [0, 10], { samplesMax: 7, seriesMax: 0 }))).toMatchObject({
+    code: StatusCode.RuntimeResourcesExhausted,
+  });
+});
+
 test("logical tables keep stale markers bit for bit, and their physical table is no metric", async () => {
   const { engine } = await Machine.start();
   const stale = new Float64Array(1);

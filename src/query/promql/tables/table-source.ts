@@ -1,17 +1,20 @@
 /**
- * Series of tables, for evaluation: each selector is one scan a table and column, in the order of series and times.
+ * Series of tables, for evaluation: each selector is one scan a table and column, or of a physical table, in the order of series and times.
+ * Where only the newest samples are looked at, they alone are read, in any order.
  */
 import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { Vector } from "../../../column/vector.ts";
 import type { Catalog } from "../../../table/catalog.ts";
-import type { ScanBatch } from "../../../table/scan.ts";
-import { type ColumnSchema, mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
+import type { ScanMetrics, ScanRequest } from "../../../table/scan.ts";
+import { timeIndexOf } from "../../../table/schema.ts";
+import { scanInTurns } from "../../../table/scan-in-turns.ts";
 import type { EvaluationRun, SampledSeries, SelectorRead, SeriesSource } from "../evaluation/series-source.ts";
-import { SampleBuffer, type SampleShape } from "./sample-buffer.ts";
-import { SeriesLabels } from "./series-labels.ts";
-import { selectTables, type TableSelection } from "./table-selection.ts";
+import { EqualSeries, mayHaveEqualSeries } from "./equal-series.ts";
+import { NewestRows } from "./newest-rows.ts";
+import { readingsOf, type SeriesReading } from "./series-reading.ts";
+import { SeriesRuns } from "./series-runs.ts";
+import { selectTables } from "./table-selection.ts";
 import { rangeOfMillis } from "./time-range.ts";
 
 /** Most that one query reads. */
@@ -26,14 +29,19 @@ export class TableSource implements SeriesSource {
   private readonly catalog: Catalog;
   private readonly database: string;
   private readonly limits: SourceLimits;
+  private readonly metrics: ScanMetrics | undefined;
   private samples = 0;
   private series = 0;
 
-  /** @param database where metrics are looked for that name none; one that is not there has none */
-  constructor(catalog: Catalog, database: string, limits: SourceLimits) {
+  /**
+   * @param database where metrics are looked for that name none; one that is not there has none
+   * @param metrics what all scans together count into
+   */
+  constructor(catalog: Catalog, database: string, limits: SourceLimits, metrics?: ScanMetrics) {
     this.catalog = catalog;
     this.database = database;
     this.limits = limits;
+    this.metrics = metrics;
   }
 
   /** Samples that were read so far. */
@@ -42,16 +50,86 @@ export class TableSource implements SeriesSource {
   }
 
   /** See `SeriesSource`. @throws DbError InvalidArguments, RuntimeResourcesExhausted, and those of scans */
-  async *select(read: SelectorRead, run: EvaluationRun): AsyncGenerator<SampledSeries> {
-    if (read.firstMillis > read.lastMillis) return;
-    for (const selection of selectTables(read.matchers, this.catalog, this.database)) {
-      for (const column of selection.columns) {
-        for await (const series of seriesOf(selection, column, read, run)) {
+  select(read: SelectorRead, run: EvaluationRun): AsyncIterable<SampledSeries> {
+    if (read.firstMillis > read.lastMillis) return this.all([], read, run);
+    const selections = selectTables(read.matchers, this.catalog, this.database);
+    const readings = readingsOf(selections, this.catalog, read.labels);
+    if (selections.length !== 1) return this.all(readings, read, run);
+    // One metric, as most selectors name: a generator around its own costs as much as a series.
+    const all = [...readings];
+    return all.length === 1 && all[0] !== undefined ? this.one(all[0], read, run) : this.all(all, read, run);
+  }
+
+  private async *all(readings: Iterable<SeriesReading>, read: SelectorRead, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+    for (const reading of readings) {
+      yield* this.one(reading, read, run);
+      await run.pace.turn();
+    }
+  }
+
+  private one(reading: SeriesReading, read: SelectorRead, run: EvaluationRun): AsyncIterable<SampledSeries> {
+    const request = requestOf(reading, read, run.signal);
+    const isNewest = read.newestOnly === true && !mayHaveEqualSeries(reading.table);
+    return isNewest ? this.newest(reading, request, run) : this.whole(reading, request, run, undefined, read.newestOnly === true);
+  }
+
+  /** All samples of each series. @param only the series that are wanted; undefined: all */
+  private async *whole(
+    reading: SeriesReading,
+    request: ScanRequest,
+    run: EvaluationRun,
+    only: ReadonlySet<number> | undefined,
+    newestOnly = false,
+  ): AsyncGenerator<SampledSeries> {
+    if (request.timeRange.start >= request.timeRange.end) return;
+    let runs: SeriesRuns | undefined;
+    let equal: EqualSeries | undefined;
+    try {
+      for await (const batch of scanInTurns(reading.table, request, run, this.metrics)) {
+        throwIfCancelled(run.signal);
+        if (runs === undefined) {
+          // What the range holds is known with its first rows.
+          const labels = only === undefined && mayHaveEqualSeries(reading.table) ? reading.allLabels() : undefined;
+          if (labels !== undefined) equal = new EqualSeries(run);
+          runs = new SeriesRuns(labels === undefined ? reading : { ...reading, labels }, run);
+        }
+        for (const series of runs.add(batch, only)) {
+          this.count(series.count);
+          if (equal === undefined) yield series;
+          else equal.add(series);
+        }
+        if (run.pace.isDue()) await run.pace.turn();
+      }
+      const last = runs?.finished();
+      if (last !== undefined) {
+        this.count(last.count);
+        if (equal === undefined) yield last;
+        else equal.add(last);
+      }
+      if (equal !== undefined) yield* equal.all(reading.wanted, newestOnly);
+    } finally {
+      runs?.close();
+      equal?.close();
+    }
+  }
+
+  /** The newest sample of each series. */
+  private async *newest(reading: SeriesReading, request: ScanRequest, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+    if (request.timeRange.start >= request.timeRange.end) return;
+    const rows = new NewestRows(reading, run);
+    try {
+      const newest: ScanRequest = { ...request, order: "none", newestPerSeries: true };
+      for await (const batch of scanInTurns(reading.table, newest, run, this.metrics)) {
+        throwIfCancelled(run.signal);
+        for (const series of rows.add(batch)) {
           this.count(series.count);
           yield series;
         }
+        if (run.pace.isDue()) await run.pace.turn();
       }
-      await run.pace.turn();
+      if (rows.missed.size > 0) yield* this.whole(reading, request, run, rows.missed);
+    } finally {
+      rows.close();
     }
   }
 
@@ -71,67 +149,12 @@ function tooMuch(what: string, key: string, most: number): DbError {
   return new DbError(StatusCode.RuntimeResourcesExhausted, `${what}: more than the ${most} that ${key} allows; ${hint}`);
 }
 
-async function* seriesOf(
-  selection: TableSelection,
-  column: ColumnSchema,
-  { firstMillis, lastMillis }: SelectorRead,
-  run: EvaluationRun,
-): AsyncGenerator<SampledSeries> {
-  const { table, predicates, showsField } = selection;
-  const shape = shapeOf(selection, column);
-  const timeRange = rangeOfMillis(firstMillis, lastMillis, shape.unit);
-  if (timeRange.start >= timeRange.end) return;
-  const numbers = table.series;
-  const labels = new SeriesLabels(selection, numbers, showsField ? column.name : undefined);
-  const buffer = new SampleBuffer(shape, run);
-  const projection = [timeIndexOf(table.schema).name, column.name];
-  const { signal } = run;
-  const request = { projection, timeRange, tagPredicates: predicates, fieldBounds: [], order: "series-time", signal, numbers } as const;
-  let current = -1;
-  const finished = (): SampledSeries => ({
-    labels: labels.of(current),
-    count: buffer.count,
-    times: buffer.times,
-    values: buffer.values,
-    histograms: buffer.histograms,
-  });
-  try {
-    for await (const { series, vectors, start, end } of runsOf(table.scan(request), run)) {
-      if (series !== current) {
-        if (buffer.count > 0) yield finished();
-        buffer.clear();
-        current = series;
-      }
-      buffer.append(vectors[0], vectors[1], start, end);
-    }
-    if (buffer.count > 0) yield finished();
-  } finally {
-    buffer.close();
-  }
-}
-
-/** Rows `[start, end)` of one series. */
-interface Run {
-  readonly series: number;
-  readonly vectors: readonly Vector[];
-  readonly start: number;
-  readonly end: number;
-}
-
-async function* runsOf(batches: AsyncIterable<ScanBatch>, { signal, pace }: EvaluationRun): AsyncGenerator<Run> {
-  for await (const { rowCount, vectors, runs } of batches) {
-    throwIfCancelled(signal);
-    const { starts, series } = runs;
-    for (let i = 0; i + 1 < starts.length && (starts[i] as number) < rowCount; i++) {
-      if (pace.isDue()) await pace.turn();
-      yield { series: series[i] as number, vectors, start: starts[i] as number, end: Math.min(rowCount, starts[i + 1] as number) };
-    }
-  }
-}
-
-function shapeOf({ table: { schema } }: TableSelection, column: ColumnSchema): SampleShape {
-  const { type } = timeIndexOf(schema);
-  const unit = type.kind === "timestamp" ? type.unit : "nanosecond";
-  const isFiner = unit === "microsecond" || unit === "nanosecond";
-  return { column, unit, mayRepeat: isFiner || mergeModeOf(schema) === "append" };
+/** The range may be empty. */
+function requestOf(reading: SeriesReading, { firstMillis, lastMillis }: SelectorRead, signal: AbortSignal): ScanRequest {
+  const { table, column, predicates: tagPredicates, numbers } = reading;
+  const timeIndex = timeIndexOf(table.schema);
+  const { type } = timeIndex;
+  const timeRange = rangeOfMillis(firstMillis, lastMillis, type.kind === "timestamp" ? type.unit : "nanosecond");
+  const projection = [timeIndex.name, column.name];
+  return { projection, timeRange, tagPredicates, fieldBounds: [], order: "series-time", signal, numbers };
 }

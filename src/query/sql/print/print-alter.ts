@@ -3,13 +3,11 @@ import { unreachable } from "../../../base/assert.ts";
 import { sqlName } from "../../../column/data-type.ts";
 import type { AlterAction, AlterTable, ChangedOptions } from "../syntax/definition-ast.ts";
 import { printName, printPart, printString } from "./print-name.ts";
-import { type PrintStyle, print } from "./print.ts";
+import { print, UPPER } from "./print.ts";
 import { printColumnClause, printDefault, printOptions } from "./print-column.ts";
 import type { Statement } from "../syntax/statement-ast.ts";
 
 type StatementOf<K extends Statement["kind"]> = Extract<Statement, { kind: K }>;
-
-const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 
 /** `ALTER TABLE t ADD COLUMN a INT FIRST`. */
 export function printAlterTable({ name, actions }: AlterTable): string {

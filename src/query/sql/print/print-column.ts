@@ -3,9 +3,7 @@ import { sqlName } from "../../../column/data-type.ts";
 import type { Expression } from "../syntax/ast.ts";
 import type { ColumnClause, HintClause } from "../syntax/definition-ast.ts";
 import { printPart, printString } from "./print-name.ts";
-import { type PrintStyle, print } from "./print.ts";
-
-const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
+import { print, UPPER } from "./print.ts";
 
 /** `"a" BIGINT NOT NULL DEFAULT 1 COMMENT 'x'`. */
 export function printColumnClause(column: ColumnClause): string {

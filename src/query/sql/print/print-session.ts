@@ -4,10 +4,8 @@ import type { Expression, Query, Tql } from "../syntax/ast.ts";
 import type { CreateFlow } from "../syntax/definition-ast.ts";
 import { printOptions } from "./print-column.ts";
 import { printName, printPart, printString } from "./print-name.ts";
-import { type PrintStyle, print, printQuery, printTql } from "./print.ts";
+import { print, printQuery, printTql, UPPER } from "./print.ts";
 import type { CursorStatement, PreparedStatement } from "../syntax/statement-ast.ts";
-
-const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 
 function printQueryOrTql(query: Query | Tql): string {
   return query.kind === "tql" ? printTql(query, UPPER) : printQuery(query, UPPER);

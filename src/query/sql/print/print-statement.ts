@@ -9,12 +9,11 @@ import { printAlterDatabase, printAlterTable, printComment, printTruncate } from
 import { printColumnClause, printOptions } from "./print-column.ts";
 import { printSessionStatement } from "./print-session.ts";
 import { printName, printPart, printString } from "./print-name.ts";
-import { type PrintStyle, print, printQuery, printRows } from "./print.ts";
+import { type PrintStyle, print, printQuery, printRows, UPPER } from "./print.ts";
 import { maskedOptions } from "./secret-options.ts";
 import type { ListingKind, ShowFilter, ShowListing } from "../syntax/show-ast.ts";
 import type { Copy, CursorStatement, Insert, PreparedStatement, Statement, Update } from "../syntax/statement-ast.ts";
 
-const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const VALUES: PrintStyle = { ...UPPER, keepQuotes: true };
 
 /** `SELECT max(a) FROM t WHERE b IS NOT NULL LIMIT 1`, without a semicolon. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as types from "../../../column/data-type.ts";
 import type { BinaryOperator, Expression, FillClause, FrameEdge, ObjectName } from "../syntax/ast.ts";
-import { parseInterval } from "../../../value/parse-interval.ts";
+import { parseInterval } from "../../../value/interval/parse-interval.ts";
 import { parseSql } from "../parse.ts";
 import { OPERATOR_POWER } from "../syntax/precedence.ts";
 import { printName } from "./print-name.ts";

@@ -39,6 +39,8 @@ export interface PrintStyle {
   readonly charactersMax?: number;
 }
 
+/** Keywords in capitals. */
+export const UPPER: PrintStyle = { word: (keyword) => keyword.toUpperCase(), keepQuotes: false };
 const WHOLE: PrintStyle = { word: (keyword) => keyword, keepQuotes: false };
 const SHOWN: PrintStyle = { ...WHOLE, charactersMax: SHOWN_LITERAL_CHARACTERS };
 

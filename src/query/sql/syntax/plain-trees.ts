@@ -1,7 +1,10 @@
 /** Trees of which only a part is said. */
 import type { DataType } from "../../../column/data-type.ts";
-import type { Select, Span } from "./ast.ts";
+import type { QueryEnd, Select, Span } from "./ast.ts";
 import type { ColumnClause } from "./definition-ast.ts";
+
+/** No ORDER BY, LIMIT and OFFSET. */
+export const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 
 /** A SELECT of these parts; of the others there are none. */
 export function plainSelect(parts: Pick<Select, "items" | "from" | "span"> & Partial<Select>): Select {
@@ -12,9 +15,7 @@ export function plainSelect(parts: Pick<Select, "items" | "from" | "span"> & Par
     where: undefined,
     groupBy: [],
     having: undefined,
-    orderBy: [],
-    limit: undefined,
-    offset: undefined,
+    ...NO_END,
     ...parts,
   };
 }

@@ -53,7 +53,7 @@ function constantTrees(block: ConstantBlock): readonly Row[] {
   for (let row = 0; row < rowCount; row++) {
     const trees: Expression[] = [];
     for (let at = row * width; at < (row + 1) * width; at++) {
-      for (const start = starts[at] ?? 0; offset < start; offset++) {
+      for (const start = starts[at] as number; offset < start; offset++) {
         const code = text.charCodeAt(offset);
         column++;
         if (code === LF || (code === CR && text.charCodeAt(offset + 1) !== LF)) {

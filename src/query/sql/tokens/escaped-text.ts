@@ -4,6 +4,7 @@
  *   E'…'    \b \f \n \r \t, \1 to \777 (octal), \x1 to \xff, \u0061, \U0001F600; before anything else a backslash is left out
  *   U&'…'   \0061, \+01F600, \\
  */
+import { atOnce } from "../../../base/scheduler/pace.ts";
 
 /** The text of a literal, or why it has none. */
 export type UnescapedText = { readonly text: string } | { readonly problem: string };
@@ -19,11 +20,7 @@ const ESCAPE_CHARACTERS = 10;
 
 /** What a literal stands for. @param image with its mark and quotes */
 export function unescaped(image: string): UnescapedText {
-  const steps = unescapedInSteps(image);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return atOnce(unescapedInSteps(image));
 }
 
 /** As `unescaped`, with a yield where others may have a turn. */

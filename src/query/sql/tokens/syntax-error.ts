@@ -10,7 +10,7 @@ import {
   type IToken,
   type TokenType,
 } from "chevrotain";
-import { DbError } from "../../../base/error.ts";
+import { DbError, type TextPosition } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { isReserved } from "../syntax/keywords.ts";
 import { BadNumber, KEYWORDS, K, LeftBracket, LeftParen, Name, Semicolon, Unterminated } from "./token.ts";
@@ -21,21 +21,15 @@ const QUOTE_CHARACTERS_MAX = 80;
 /** An error lists at most this many things that could have stood there. */
 const EXPECTED_MAX = 4;
 
-/** Where something is in the text, counted from 1. */
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** Where a token begins; the end of the text for its end mark. */
-export function positionOf(token: IToken, text: string): Position {
+export function positionOf(token: IToken, text: string): TextPosition {
   const { startLine, startColumn } = token;
   if (token.tokenType === EOF || startLine === undefined || startColumn === undefined || Number.isNaN(startLine)) return endOf(text);
   return { line: startLine, column: startColumn };
 }
 
 /** Where a text ends, trailing blanks left out. */
-function endOf(text: string): Position {
+function endOf(text: string): TextPosition {
   const trimmed = text.trimEnd();
   let [line, behind] = [1, 0];
   for (const { index, 0: found } of trimmed.matchAll(/\r\n|\r|\n/g)) {
@@ -46,13 +40,15 @@ function endOf(text: string): Position {
 }
 
 /** A syntax error: `Invalid SQL syntax: <why> at Line: 1, Column: 8`. */
-export function syntaxError(why: string, { line, column }: Position, language: "SQL" | "TQL" = "SQL"): DbError {
-  return new DbError(StatusCode.InvalidSyntax, `Invalid ${language} syntax: ${why} at Line: ${line}, Column: ${column}`);
+export function syntaxError(why: string, { line, column }: TextPosition, language: "SQL" | "TQL" = "SQL"): DbError {
+  const message = `Invalid ${language} syntax: ${why} at Line: ${line}, Column: ${column}`;
+  return new DbError(StatusCode.InvalidSyntax, message, { details: { position: { line, column } } });
 }
 
 /** A construct that is understood but not served: `SQL construct is not supported: <name> at Line: 1, Column: 8`. */
-export function unsupported(construct: string, { line, column }: Position): DbError {
-  return new DbError(StatusCode.Unsupported, `SQL construct is not supported: ${construct} at Line: ${line}, Column: ${column}`);
+export function unsupported(construct: string, { line, column }: TextPosition): DbError {
+  const message = `SQL construct is not supported: ${construct} at Line: ${line}, Column: ${column}`;
+  return new DbError(StatusCode.Unsupported, message, { details: { position: { line, column } } });
 }
 
 /** Text for an error, on one line and cut. */
@@ -164,7 +160,7 @@ function beginsStatement({ previous }: Place): boolean {
   return previous === undefined || previous.tokenType === Semicolon;
 }
 
-function statementOf(place: Place, position: Position): DbError | undefined {
+function statementOf(place: Place, position: TextPosition): DbError | undefined {
   const { token, previous, rule } = place;
   const word = token.image.toLowerCase();
   if (previous === undefined || beginsStatement(place)) return STATEMENTS.has(word) ? unsupportedStatement(word, position) : undefined;
@@ -177,12 +173,13 @@ function statementOf(place: Place, position: Position): DbError | undefined {
   return unsupportedStatement(`${before}${previous.image} ${word}`, position);
 }
 
-function unsupportedStatement(words: string, position: Position): DbError {
+function unsupportedStatement(words: string, position: TextPosition): DbError {
   return unsupportedWord(words.toUpperCase(), position);
 }
 
-function unsupportedWord(words: string, { line, column }: Position): DbError {
-  return new DbError(StatusCode.Unsupported, `SQL statement is not supported, keyword: ${words} at Line: ${line}, Column: ${column}`);
+function unsupportedWord(words: string, { line, column }: TextPosition): DbError {
+  const message = `SQL statement is not supported, keyword: ${words} at Line: ${line}, Column: ${column}`;
+  return new DbError(StatusCode.Unsupported, message, { details: { position: { line, column } } });
 }
 
 /** Words at which a construct begins that is known but not served. */
@@ -193,7 +190,7 @@ const CONSTRUCTS: ReadonlyMap<TokenType, string> = new Map<TokenType, string>([
   [K.EXISTS, "EXISTS (sub-query)"],
 ]);
 
-function constructOf({ token, previous, rule }: Place, position: Position): DbError | undefined {
+function constructOf({ token, previous, rule }: Place, position: TextPosition): DbError | undefined {
   const type = token.tokenType;
   const word = token.image.toLowerCase();
   if (rule === "createTable" || rule === "tableDefinition" || rule === "tableItems") {

@@ -6,7 +6,7 @@ import { vectorOf } from "../../../column/vector-builder.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import type { WriteBatch } from "../../../table/write-batch.ts";
-import { RowBatchBuilder } from "../../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../../table/rows/row-batch-builder.ts";
 import { ColumnBatchBuilder, type ColumnValues } from "./column-batch.ts";
 import { rowColumns } from "./complete-row.ts";
 

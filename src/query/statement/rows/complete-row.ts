@@ -1,17 +1,14 @@
 /** A row that a statement gives, completed to one of all columns: what says what an INSERT writes, and which of its errors is told. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { STRING } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
-import type { RowColumn } from "../../../table/row-batch-builder.ts";
+import type { RowColumn } from "../../../table/rows/row-batch-builder.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
 import { tagText } from "../../../table/tag-value.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { hintedDocument } from "../../function/json/json-hints.ts";
 import { rescale } from "../../../value/time-units.ts";
 import { isInterval, type Value } from "../../function/value/value.ts";
-
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
 /** Where values of a statement go. */
 export interface Target {
@@ -45,8 +42,8 @@ export function completeRow(given: readonly Given[], target: Target): readonly S
 export function completeValue(value: Value, column: ColumnSchema, isNamed: boolean): Scalar {
   if (value === undefined && !column.nullable) {
     if (column.semantic === "timestamp" && !isNamed)
-      throw invalid(`Invalid request for region, reason: missing required time index column ${column.name}`);
-    throw invalid(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
+      throw invalidArguments(`Invalid request for region, reason: missing required time index column ${column.name}`);
+    throw invalidArguments(`Invalid request to region, reason: column ${column.name} is not null but input has null`);
   }
   if (column.hints !== undefined && typeof value === "string") return hintedDocument(value, column.hints, column.name);
   return column.semantic === "tag" ? tagText(scalar(value), column.type) : scalar(value);
@@ -62,12 +59,12 @@ export function defaultValue(column: ColumnSchema, asked: boolean, { environment
   if (column.default?.kind === "literal") return column.default.value;
   if (column.default?.kind === "now")
     return column.type.kind === "timestamp" ? rescale(environment.now, "nanosecond", column.type.unit) : environment.now;
-  if (asked && !column.nullable) throw invalid(`No valid default value can be built automatically, column: ${column.name}`);
+  if (asked && !column.nullable) throw invalidArguments(`No valid default value can be built automatically, column: ${column.name}`);
   return undefined;
 }
 
 function scalar(value: Value): Scalar {
-  if (isInterval(value)) throw invalid("Invalid SQL, error: an interval cannot be stored");
+  if (isInterval(value)) throw invalidArguments("Invalid SQL, error: an interval cannot be stored");
   return value;
 }
 
@@ -76,6 +73,6 @@ export function checkNoNull(given: readonly Given[], named: readonly ColumnSchem
   for (const [i, { name }] of named.entries()) {
     const value = given[i];
     if (neverNull.has(name) && value !== "default" && value?.value === undefined)
-      throw invalid(`cannot set column ${name} to NULL: with merge_mode 'last_non_null' a NULL keeps the older value`);
+      throw invalidArguments(`cannot set column ${name} to NULL: with merge_mode 'last_non_null' a NULL keeps the older value`);
   }
 }

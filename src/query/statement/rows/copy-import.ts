@@ -6,7 +6,7 @@ import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import { DbError, restated } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Scalar } from "../../../column/vector.ts";
-import { RowBatchBuilder } from "../../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../../table/rows/row-batch-builder.ts";
 import type { TimeRange } from "../../../table/scan.ts";
 import { type ColumnSchema, timeIndexOf } from "../../../table/schema.ts";
 import { type Converter, converterOf } from "../../copy/column-converter.ts";

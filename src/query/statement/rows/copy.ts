@@ -1,8 +1,10 @@
 /** COPY of a table, a query or a database, to files and from files (contract query.md 1.10). */
 import { Pace } from "../../../base/scheduler/pace.ts";
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
+import { databaseNotFound, tableNotFound } from "../../../table/not-found.ts";
 import type { FileAccess, FoundFile } from "../../../table/file-access.ts";
 import { isFileTable } from "../../../table/file-table.ts";
 import { isPhysicalTable, physicalWriteRefusal } from "../../../table/metric.ts";
@@ -15,7 +17,7 @@ import { timeWindow } from "../../copy/time-window.ts";
 import { type ExecOptions, prepareSelect } from "../shared/select.ts";
 import { answer } from "../../operator/answer.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Expression, ObjectName, Query } from "../../sql/syntax/ast.ts";
 import { plainSelect } from "../../sql/syntax/plain-trees.ts";
@@ -28,8 +30,6 @@ import { checkNoFileTable } from "../table/external-table.ts";
 import { checkNoView } from "../shared/no-view.ts";
 
 type CopyOf<K extends Copy["subject"]["kind"]> = Extract<Copy["subject"], { kind: K }>;
-
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
 /** What the tables and files of one statement share. */
 interface Job {
@@ -62,7 +62,7 @@ function copied(subject: Copy["subject"], job: Job): Promise<number> {
   switch (subject.kind) {
     case "query":
       if (job.options.startTime !== undefined || job.options.endTime !== undefined)
-        throw invalid("cannot copy a query: start_time and end_time are of tables; put the range into the query");
+        throw invalidArguments("cannot copy a query: start_time and end_time are of tables; put the range into the query");
       return queryTo(subject.query, location, limit, job);
     case "table":
       return direction === "to" ? tableTo(subject.name, location, limit, job) : tableFrom(subject.name, location, limit, job);
@@ -92,7 +92,7 @@ function tableTo(name: ObjectName, location: string, limit: number | undefined, 
     if (text === undefined) continue;
     if (table === undefined) {
       checkNoView(resolved, "copy a range of times of", context, "; copy a query of it");
-      throw tableNotFound(resolved);
+      throw tableNotFound(resolved.database, resolved.table);
     }
     const time = timeIndexOf(table.schema);
     if (time.type.kind === "timestamp") timeWindow(options, time.type.unit, context.variables.timeZone);
@@ -105,10 +105,6 @@ function tableTo(name: ObjectName, location: string, limit: number | undefined, 
   return queryTo(select, location, limit, job);
 }
 
-function tableNotFound({ database, table }: { readonly database: string; readonly table: string }): DbError {
-  return new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
-}
-
 async function tableFrom(name: ObjectName, location: string, limit = Number.POSITIVE_INFINITY, job: Job): Promise<number> {
   const { options, context } = job;
   const resolved = resolveName(name, context.variables.database);
@@ -116,7 +112,7 @@ async function tableFrom(name: ObjectName, location: string, limit = Number.POSI
   const table = context.catalog.table(resolved.database, resolved.table);
   if (table === undefined) {
     checkNoView(resolved, "copy into", context);
-    throw tableNotFound(resolved);
+    throw tableNotFound(resolved.database, resolved.table);
   }
   if (isPhysicalTable(table.schema)) throw new DbError(StatusCode.Unsupported, physicalWriteRefusal(resolved.table));
   checkNoFileTable(table.schema);
@@ -159,19 +155,19 @@ async function fileInto(
 function matching(files: readonly FoundFile[], { pattern }: CopyOptions, location: string): readonly FoundFile[] {
   const found = pattern === undefined ? files : files.filter(({ name }) => pattern.test(name));
   if (found.length > COPY_FILES_MAX)
-    throw invalid(`cannot read '${location}': ${found.length} files, at most ${COPY_FILES_MAX} go at a time`);
+    throw invalidArguments(`cannot read '${location}': ${found.length} files, at most ${COPY_FILES_MAX} go at a time`);
   return found;
 }
 
 /** A folder's location. @throws DbError InvalidArguments */
 function folderOf(location: string): string {
   if (location.endsWith("/")) return location;
-  throw invalid(`cannot copy a database: '${location}' must be a folder; end it with '/'`);
+  throw invalidArguments(`cannot copy a database: '${location}' must be a folder; end it with '/'`);
 }
 
 function databaseTo({ name }: CopyOf<"database">, job: Job): Promise<number> {
   const { catalog } = job.context;
-  if (catalog.database(name) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+  if (catalog.database(name) === undefined) throw databaseNotFound(name);
   const folder = folderOf(job.statement.location);
   const tables = catalog.tables(name).filter(({ schema }: Table) => !isPhysicalTable(schema) && !isFileTable(schema));
   const steps = tables.map(({ schema }) => {
@@ -183,7 +179,7 @@ function databaseTo({ name }: CopyOf<"database">, job: Job): Promise<number> {
 
 async function databaseFrom({ name }: CopyOf<"database">, job: Job): Promise<number> {
   checkWritable(name);
-  if (job.context.catalog.database(name) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+  if (job.context.catalog.database(name) === undefined) throw databaseNotFound(name);
   const ending = `.${job.options.format}`;
   const found = await job.files.list(folderOf(job.statement.location), job.connection);
   const named = new Map(job.context.catalog.tables(name).map(({ schema }) => [fileStemOf(schema.name), schema.name]));

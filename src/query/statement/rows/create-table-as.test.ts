@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { checkFails } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 async function started(): Promise<QueryFixture> {
@@ -9,11 +10,7 @@ async function started(): Promise<QueryFixture> {
 }
 
 async function fails(data: QueryFixture, sql: string, want: string): Promise<void> {
-  const thrown = await data.sql(sql).then(
-    () => "no error",
-    (error: unknown) => `${(error as { code?: number }).code} ${String(error)}`,
-  );
-  expect([sql, thrown]).toEqual([sql, expect.stringContaining(want)]);
+  await checkFails(data, sql, want);
   expect((await data.sql("SHOW TABLES")).rows.flat()).toEqual(["numbers", "t"]);
 }
 

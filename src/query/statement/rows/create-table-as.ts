@@ -11,8 +11,7 @@
  * Rows go into a table of another name, `__ctas_…`, which gets its own when all are there: a statement that fails leaves nothing, a table
  * that is seen is whole. After a crash half way the next start drops the table of the other name.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
 import { type ExecOptions, prepareSelect } from "../shared/select.ts";
@@ -26,8 +25,6 @@ import type { StatementResult } from "../../statement-result.ts";
 import { checkWritable, completeDefinition, isTaken } from "../table/create-table.ts";
 import { insertSelect } from "./insert.ts";
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
-
 /** Kinds of values that columns of tables hold. */
 const STORED: readonly string[] = "boolean int float decimal string binary date time timestamp json vector".split(" ");
 
@@ -38,7 +35,7 @@ export async function createTableAs(statement: CreateTableAs, context: QueryCont
   checkNoGraphTable(name);
   if (isTaken(name, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   if (statement.engine !== undefined && statement.engine !== "mito")
-    throw invalid(`cannot create table ${name.table}: AS a query goes with ENGINE=mito, not with ${statement.engine}`);
+    throw invalidArguments(`cannot create table ${name.table}: AS a query goes with ENGINE=mito, not with ${statement.engine}`);
   const { plan } = await prepareSelect(statement.query, context, options);
   const definition = completeDefinition(tableOf(statement, name, plan.columns), context);
   const unfinished = { ...definition, name: `__ctas_${crypto.randomUUID()}`, isUnfinished: true } as const;
@@ -73,11 +70,11 @@ function tableOf(statement: CreateTableAs, { table }: ResolvedName, found: reado
   const { name, ifNotExists, columns, primaryKey, timeIndexes, partitions, engine, options, span } = statement;
   const own = columns.length > 0 ? columns : found.map((header) => columnClause(header, table, statement));
   if (own.length !== found.length)
-    throw invalid(`cannot create table ${table}: it has ${own.length} columns, its query gives ${found.length}`);
+    throw invalidArguments(`cannot create table ${table}: it has ${own.length} columns, its query gives ${found.length}`);
   const hasTime = timeIndexes.length > 0 || own.some((column) => column.timeIndex);
   const time = hasTime ? undefined : own.find(({ type }) => type.kind === "timestamp");
   if (!hasTime && time === undefined)
-    throw invalid(
+    throw invalidArguments(
       `cannot create table ${table}: its query gives no timestamp, which a table needs as its time index; ` +
         "add one, e.g. SELECT now() AS ts, …",
     );
@@ -99,6 +96,8 @@ function tableOf(statement: CreateTableAs, { table }: ResolvedName, found: reado
 
 function columnClause({ name, type }: ColumnHeader, table: string, { span }: CreateTableAs): ColumnClause {
   if (!STORED.includes(type.kind))
-    throw invalid(`cannot create table ${table}: column ${name} of its query is ${displayName(type)}, which no table holds; cast it`);
+    throw invalidArguments(
+      `cannot create table ${table}: column ${name} of its query is ${displayName(type)}, which no table holds; cast it`,
+    );
   return plainColumn(name, type, span);
 }

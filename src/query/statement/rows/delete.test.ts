@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { checkFails } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 let fixture: QueryFixture;
@@ -33,13 +34,7 @@ async function check(where: string): Promise<void> {
   }
 }
 
-async function fails(sql: string, code: number, message: string): Promise<void> {
-  const failure = await fixture.sql(sql).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
-}
+const fails = (sql: string, code: number, message: string): Promise<void> => checkFails(fixture, sql, message, code);
 
 describe("DELETE takes the rows of its condition", () => {
   test("that names tags and times", async () => {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { errorText } from "../../../base/error.ts";
 import { scalarAt } from "../../../column/scalar.ts";
-import { RowBatchBuilder } from "../../../table/row-batch-builder.ts";
+import { RowBatchBuilder } from "../../../table/rows/row-batch-builder.ts";
 import type { WriteBatch } from "../../../table/write-batch.ts";
 import { executeStatement } from "../../execute.ts";
 import { environmentOf } from "../../plan/common/planner.ts";

@@ -205,7 +205,8 @@ function quickFloat(block: ConstantBlock, at: number, kind: number): number | un
   if (kind === Cell.Whole) return wholeOf(block, at);
   if (kind !== Cell.Number) return undefined;
   const value = Number(cellText(block, at));
-  if (value === 0 && block.text.charCodeAt(block.starts[at] ?? 0) === MINUS) return undefined; // -0 has a sign, but as a whole number none.
+  // -0 has a sign, but as a whole number none.
+  if (value === 0 && block.text.charCodeAt(block.starts[at] as number) === MINUS) return undefined;
   return Number.isFinite(value) ? value : undefined;
 }
 
@@ -229,8 +230,8 @@ const TIME_DIGITS_MAX = 18;
 
 function quickTime(block: ConstantBlock, at: number, kind: number): bigint | undefined {
   if (kind === Cell.Whole) return BigInt(wholeOf(block, at));
-  const start = block.starts[at] ?? 0;
-  const end = block.ends[at] ?? 0;
+  const start = block.starts[at] as number;
+  const end = block.ends[at] as number;
   if (kind !== Cell.Number || end - start > TIME_DIGITS_MAX + 1) return undefined;
   for (let i = start; i < end; i++) {
     const code = block.text.charCodeAt(i);
@@ -251,8 +252,8 @@ const NINE = 57;
 
 /** A whole number of at most 15 digits. There is one zero among them. */
 function wholeOf({ text, starts, ends }: ConstantBlock, at: number): number {
-  const start = starts[at] ?? 0;
-  const end = ends[at] ?? 0;
+  const start = starts[at] as number;
+  const end = ends[at] as number;
   const isNegative = text.charCodeAt(start) === MINUS;
   let value = 0;
   for (let i = isNegative ? start + 1 : start; i < end; i++) value = value * 10 + (text.charCodeAt(i) - ZERO);

@@ -2,10 +2,10 @@
  * INSERT: rows of VALUES or of a query become a `WriteBatch`, column by column. Columns that are left out take their default, else NULL.
  * Rows of a query are written in parts of `PART_ROWS`, each durable before the next is read.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { displayName, STRING } from "../../../column/data-type.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
+import { columnNamed } from "../../../table/not-found.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { execContextOf, type ExecOptions, prepareSelect } from "../shared/select.ts";
@@ -32,14 +32,12 @@ const TURN_ROWS = 1024;
 const TURN_ROWS_MIN = 16;
 const TURN_VALUES = 16 * 1024;
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
-
 /** Inserts rows; the count is that of rows given. @throws DbError of contract query.md 1.6 */
 export async function insert(statement: Insert, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { database, table } = targetTable(statement.table, context);
   const target: Target = {
     schema: table.schema,
-    named: namedColumns(statement, table.schema),
+    named: namedColumns(statement.columns, table.schema),
     environment: environmentOf(context.clock, context.variables),
   };
   const { source } = statement;
@@ -81,15 +79,12 @@ async function insertValues(
   }
 }
 
-function namedColumns(statement: Insert, schema: TableSchema): readonly ColumnSchema[] {
-  if (statement.columns === undefined) return schema.columns;
-  const named = statement.columns.map((name) => {
-    const column = schema.columns.find((candidate) => candidate.name === name);
-    if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
-    return column;
-  });
+/** The columns of a table that a statement names; all where it names none. @throws DbError TableColumnNotFound, InvalidArguments */
+export function namedColumns(names: readonly string[] | undefined, schema: TableSchema): readonly ColumnSchema[] {
+  if (names === undefined) return schema.columns;
+  const named = names.map((name) => columnNamed(schema, name));
   const twice = named.find((column, i) => named.indexOf(column) !== i);
-  if (twice !== undefined) throw invalid(`Invalid SQL, error: column ${twice.name} is named twice in INSERT`);
+  if (twice !== undefined) throw invalidArguments(`Invalid SQL, error: column ${twice.name} is named twice in INSERT`);
   return named;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkFails } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 async function started(): Promise<QueryFixture> {
@@ -7,14 +8,6 @@ async function started(): Promise<QueryFixture> {
     INSERT INTO t VALUES ('a', 1, 1.5, 'p', NULL, 1), ('a', 2, 2.5, 'q', NULL, 2),
       ('b', 3, 3.5, NULL, NULL, 3), (NULL, 4, NULL, 'z', NULL, 4)`);
   return data;
-}
-
-async function fails(data: QueryFixture, sql: string, want: string): Promise<void> {
-  const thrown = await data.sql(sql).then(
-    () => "no error",
-    (error: unknown) => `${(error as { code?: number }).code} ${String(error)}`,
-  );
-  expect([sql, thrown]).toEqual([sql, expect.stringContaining(want)]);
 }
 
 const rowsOf = async (data: QueryFixture): Promise<unknown> => (await data.both("SELECT h, n, x, s, ts FROM t ORDER BY ts")).rows;
@@ -51,29 +44,29 @@ describe("UPDATE", () => {
     Object.assign(data.context.variables, { timeZone: "+08:00" });
     await data.sql("UPDATE t SET at = '2024-01-01 08:00:00', n = '5' WHERE ts = 1");
     expect((await data.both("SELECT at, n FROM t WHERE ts = 1")).rows).toEqual([[1_704_067_200_000n, 5]]);
-    await fails(data, "UPDATE t SET n = 'abc'", "3001 DbError: Cast error: Cannot cast string 'abc' to value of Int32 type");
-    await fails(data, "UPDATE t SET n = 5000000000", "3001 DbError: Cast error: Can't cast value 5000000000 to type Int32");
+    await checkFails(data, "UPDATE t SET n = 'abc'", "3001 DbError: Cast error: Cannot cast string 'abc' to value of Int32 type");
+    await checkFails(data, "UPDATE t SET n = 5000000000", "3001 DbError: Cast error: Can't cast value 5000000000 to type Int32");
   });
 
   test("refuses what says which row it is, and columns that are none or set twice", async () => {
     const data = await started();
-    await fails(data, "UPDATE t SET h = 'z'", "1004 DbError: cannot update column h: it is a tag");
-    await fails(data, "UPDATE t SET ts = 5", "1004 DbError: cannot update column ts: it is the time index");
-    await fails(data, "UPDATE t SET n = 1, n = 2", "1004 DbError: cannot update column n: it is set twice");
-    await fails(data, "UPDATE t SET nope = 1", "4002 DbError: Column nope not exists in table t");
-    await fails(data, "UPDATE t SET other.n = 1", "4002 DbError: Column other.n not exists in table t");
-    await fails(data, "UPDATE t AS a SET t.n = 1", "4002 DbError: Column t.n not exists in table t");
-    await fails(data, "UPDATE t SET n = 1 WHERE other.t.h = 'a'", "3000 DbError: Failed to plan SQL: No field named other.t.h");
-    await fails(data, "UPDATE t SET n = max(n)", "3000");
+    await checkFails(data, "UPDATE t SET h = 'z'", "1004 DbError: cannot update column h: it is a tag");
+    await checkFails(data, "UPDATE t SET ts = 5", "1004 DbError: cannot update column ts: it is the time index");
+    await checkFails(data, "UPDATE t SET n = 1, n = 2", "1004 DbError: cannot update column n: it is set twice");
+    await checkFails(data, "UPDATE t SET nope = 1", "4002 DbError: Column nope not exists in table t");
+    await checkFails(data, "UPDATE t SET other.n = 1", "4002 DbError: Column other.n not exists in table t");
+    await checkFails(data, "UPDATE t AS a SET t.n = 1", "4002 DbError: Column t.n not exists in table t");
+    await checkFails(data, "UPDATE t SET n = 1 WHERE other.t.h = 'a'", "3000 DbError: Failed to plan SQL: No field named other.t.h");
+    await checkFails(data, "UPDATE t SET n = max(n)", "3000");
   });
 
   test("refuses tables whose rows have no versions, and what is no table", async () => {
     const data = await started();
     await data.sql("CREATE TABLE log (v INT, ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true'); CREATE VIEW w AS SELECT * FROM t");
-    await fails(data, "UPDATE log SET v = 1", "1004 DbError: cannot update table log: it is append-only");
-    await fails(data, "UPDATE w SET n = 1", "DbError");
-    await fails(data, "UPDATE missing SET n = 1", "4001 DbError: Table not found: greptime.public.missing");
-    await fails(data, "UPDATE information_schema.tables SET x = 1", "1001 DbError: Schema `information_schema` is read-only");
+    await checkFails(data, "UPDATE log SET v = 1", "1004 DbError: cannot update table log: it is append-only");
+    await checkFails(data, "UPDATE w SET n = 1", "DbError");
+    await checkFails(data, "UPDATE missing SET n = 1", "4001 DbError: Table not found: greptime.public.missing");
+    await checkFails(data, "UPDATE information_schema.tables SET x = 1", "1001 DbError: Schema `information_schema` is read-only");
   });
 
   test("refuses NULL where a NULL would keep the older value", async () => {
@@ -81,7 +74,7 @@ describe("UPDATE", () => {
     await data.sql(
       "CREATE TABLE nn (v INT, w INT, ts TIMESTAMP TIME INDEX) WITH (merge_mode = 'last_non_null'); INSERT INTO nn VALUES (1, NULL, 1)",
     );
-    await fails(data, "UPDATE nn SET v = w", "1004 DbError: cannot set column v to NULL: with merge_mode 'last_non_null'");
+    await checkFails(data, "UPDATE nn SET v = w", "1004 DbError: cannot set column v to NULL: with merge_mode 'last_non_null'");
     expect((await data.sql("UPDATE nn SET w = v + 1")).affected).toBe(1);
     expect((await data.both("SELECT v, w FROM nn")).rows).toEqual([[1, 2]]);
   });

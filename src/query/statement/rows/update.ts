@@ -9,12 +9,12 @@
  * read; a failure leaves the earlier parts. There is no lock: of a row that somebody writes between the snapshot and the part it is in, the
  * UPDATE's version wins, with the fields that it read.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { mergeModeOf, type TableSchema } from "../../../table/schema.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
+import { columnNotFound } from "../../../table/not-found.ts";
 import type { ExecOptions } from "../shared/select.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
-import { CATALOG_NAME } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Select } from "../../sql/syntax/ast.ts";
 import { plainSelect } from "../../sql/syntax/plain-trees.ts";
@@ -23,14 +23,12 @@ import type { StatementResult } from "../../statement-result.ts";
 import { targetTable } from "../table/table-to-change.ts";
 import { insertSelect } from "./insert.ts";
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
-
 /** Updates rows; the count is that of rows that matched. @throws DbError TableNotFound, TableColumnNotFound, InvalidArguments, PlanQuery */
 export async function update(statement: Update, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { database, table } = targetTable(statement.table, context);
   const { schema } = table;
   if (mergeModeOf(schema) === "append")
-    throw invalid(`cannot update table ${schema.name}: it is append-only, so that a new version of a row would be a row more`);
+    throw invalidArguments(`cannot update table ${schema.name}: it is append-only, so that a new version of a row would be a row more`);
   const assigned = assignedFields(statement, schema);
   const isDefault = (name: string): boolean => assigned.get(name)?.value.kind === "default";
   const target = {
@@ -69,13 +67,14 @@ function assignedFields({ alias, assignments }: Update, schema: TableSchema): Re
     const place = alias === undefined ? [CATALOG_NAME, schema.database, schema.name] : [alias];
     const isOwn = qualifier.length <= place.length && qualifier.every((part, i) => part === place.at(i - qualifier.length));
     const column = schema.columns.find((candidate) => candidate.name === name);
-    if (column === undefined || !isOwn)
-      throw new DbError(StatusCode.TableColumnNotFound, `Column ${assignment.column.join(".")} not exists in table ${schema.name}`);
+    if (column === undefined || !isOwn) throw columnNotFound(schema.name, assignment.column.join("."));
     if (column.semantic !== "field") {
       const what = column.semantic === "tag" ? "a tag" : "the time index";
-      throw invalid(`cannot update column ${name}: it is ${what}, which says which row it is; INSERT the new row and DELETE the old one`);
+      throw invalidArguments(
+        `cannot update column ${name}: it is ${what}, which says which row it is; INSERT the new row and DELETE the old one`,
+      );
     }
-    if (assigned.has(name)) throw invalid(`cannot update column ${name}: it is set twice`);
+    if (assigned.has(name)) throw invalidArguments(`cannot update column ${name}: it is set twice`);
     assigned.set(name, assignment);
   }
   return assigned;

@@ -1,7 +1,6 @@
 /** The database that a statement or a session names. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { Catalog } from "../../../table/catalog.ts";
+import { databaseNotFound } from "../../../table/not-found.ts";
 import { INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
 
 /** The name of a database as it is kept, or undefined when there is none. */
@@ -14,5 +13,5 @@ export function databaseIfThere(name: string, catalog: Catalog): string | undefi
 export function databaseNamed(name: string, catalog: Catalog): string {
   const found = databaseIfThere(name, catalog);
   if (found !== undefined) return found;
-  throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${name}`);
+  throw databaseNotFound(name);
 }

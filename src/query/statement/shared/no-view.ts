@@ -1,7 +1,8 @@
 /** What only a table can do. */
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { CATALOG_NAME, type ResolvedName } from "../../plan/from/source.ts";
+import { type ResolvedName } from "../../plan/from/source.ts";
 import type { QueryContext } from "../../query-context.ts";
 
 /** Refuses what only a table can do when the name is that of a view. @throws DbError InvalidArguments */

@@ -113,6 +113,6 @@ export function execContextOf(environment: Environment, context: QueryContext, o
 /** The answer of a query. Rows are computed while they are read. */
 export async function select(statement: Query | Tql, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { plan, exec } = await prepareSelect(statement, context, options);
-  const batches = answer(plan, exec);
+  const batches = answer(plan, exec, context.variables.connection !== undefined);
   return { kind: "rows", headers: plan.columns, batches };
 }

@@ -18,6 +18,7 @@ type Explain = Extract<Statement, { kind: "explain" }>;
 export async function explain(statement: Explain, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const query = queryOf(statement.statement);
   if (query === undefined) throw notSupported(`EXPLAIN of ${statement.statement.kind}; explain a SELECT`);
+  if (statement.analyze && statement.format === "graphviz") throw notSupported("EXPLAIN ANALYZE FORMAT GRAPHVIZ; take TEXT or JSON");
   return statement.analyze ? analyze(statement, query, context, options) : plain(statement, query, context, options);
 }
 

@@ -1,6 +1,6 @@
 /** USE, SET and SHOW VARIABLES: the state of a session. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { notSupported } from "../../plan/bind/plan-error.ts";
+import { databaseNotFound } from "../../../table/not-found.ts";
 import { parseTimeZone, timeZoneNamed } from "../../../base/text/time-zone.ts";
 import { warn } from "../../connection.ts";
 import type { QueryContext } from "../../query-context.ts";
@@ -34,7 +34,7 @@ function textOf(value: Expression): string {
     case "unary":
       return `${value.operator}${textOf(value.operand)}`;
     default:
-      throw new DbError(StatusCode.Unsupported, "Not supported: SET to a value that is no literal");
+      throw notSupported("SET to a value that is no literal");
   }
 }
 
@@ -55,7 +55,7 @@ export function setVariable(statement: SetVariable, context: QueryContext): Stat
 function setSearchPath(text: string, { catalog, variables }: QueryContext): void {
   const names = text.split(",").map((part) => part.trim().replace(/^"(.*)"$/, "$1"));
   const found = names.map((name) => databaseIfThere(name, catalog)).find((name) => name !== undefined);
-  if (found === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${text.slice(0, 80)}`);
+  if (found === undefined) throw databaseNotFound(text.slice(0, 80));
   variables.database = found;
 }
 
@@ -67,11 +67,11 @@ function setSetting(name: string, text: string | undefined, { variables }: Query
   switch (name) {
     case "READ_PREFERENCE":
       if ((text ?? "leader").toLowerCase() !== "leader")
-        throw unsupported(`Invalid read preference expr ${shown(text)} in set variable statement`);
+        throw notSupported(`Invalid read preference expr ${shown(text)} in set variable statement`);
       return true;
     case "CLIENT_ENCODING":
       if (!ENCODINGS.includes((text ?? "UTF8").toUpperCase()))
-        throw unsupported(`Unsupported client encoding ${shown(text)} in set variable statement; texts are UTF8`);
+        throw notSupported(`Unsupported client encoding ${shown(text)} in set variable statement; texts are UTF8`);
       return true;
     case "BYTEA_OUTPUT":
       settings.byteaOutput = text === undefined ? initial.byteaOutput : oneOf("bytea_output", text, ["hex", "escape"]);
@@ -101,12 +101,10 @@ function setSetting(name: string, text: string | undefined, { variables }: Query
 }
 
 const shown = (text: string | undefined): string => (text ?? "").slice(0, 80);
-const unsupported = (why: string): DbError => new DbError(StatusCode.Unsupported, `Not supported: ${why}`);
-
 /** Drivers set many variables when they connect, which must not fail; a request is told that nothing was set. */
 function unknownVariable(name: string, { variables }: QueryContext): void {
   const text = `Unsupported set variable ${name}`;
-  if (variables.connection === undefined) throw unsupported(text);
+  if (variables.connection === undefined) throw notSupported(text);
   warn(variables.connection, text);
 }
 
@@ -129,6 +127,6 @@ export function showVariable(statement: Extract<Statement, { kind: "show-variabl
     STATEMENT_TIMEOUT: protocol === "postgres" ? `${settings.timeoutMillis}ms` : undefined,
   };
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  if (value === undefined) throw unsupported(`Unsupported show variable ${name}`);
+  if (value === undefined) throw notSupported(`Unsupported show variable ${name}`);
   return rowsResult(textHeaders(name), [[value]]);
 }

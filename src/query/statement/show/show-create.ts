@@ -3,11 +3,13 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { displayName, sqlName } from "../../../column/data-type.ts";
 import type { DatabaseInfo } from "../../../table/catalog.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
+import { databaseNotFound, tableNotFound } from "../../../table/not-found.ts";
 import { isFileTable } from "../../../table/file-table.ts";
 import { isInternalColumn } from "../../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TablePartitions } from "../../../table/schema.ts";
 import { defaultDisplay } from "../../plan/virtual/default-display.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import { builtInColumns, builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../../query-context.ts";
 import { printPart } from "../../sql/print/print-name.ts";
@@ -50,7 +52,7 @@ export function showCreateDatabase(
   context: QueryContext,
 ): StatementResult {
   const database = context.catalog.database(statement.name);
-  if (database === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${statement.name}`);
+  if (database === undefined) throw databaseNotFound(statement.name);
   return rowsResult(textHeaders("Database", "Create Database"), [[database.name, createDatabaseText(database)]]);
 }
 
@@ -136,7 +138,7 @@ export function describe(statement: Extract<Statement, { kind: "describe" }>, co
   if (computed !== undefined) return rowsResult(headers, computed.map(describeRow));
   // What a view has is what its query gives; the catalogue holds no columns of it.
   if (context.catalog.view(database, table) !== undefined) return rowsResult(headers, []);
-  throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+  throw tableNotFound(database, table);
 }
 
 function describeRow(column: ColumnDefinition): readonly string[] {

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { StatusCode } from "../../../base/status-code.ts";
 import { FIXTURE_NOW, QueryFixture, runSql } from "../../../../test/support/query-fixture.ts";
 import type { QueryContext } from "../../query-context.ts";
+import { checkFails } from "../../../../test/support/query-check.ts";
 import { NO_FACTS } from "../../system-facts.ts";
 
 let fixture: QueryFixture;
@@ -17,13 +18,7 @@ async function check(sql: string, columns: string, rows: readonly (readonly unkn
   expect([sql, answer.columns.join(" "), answer.rows]).toEqual([sql, columns, rows as never]);
 }
 
-async function fails(sql: string, code: number, message: string): Promise<void> {
-  const failure = await fixture.sql(sql).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect([sql, failure]).toEqual([sql, expect.objectContaining({ code, message: expect.stringContaining(message) })]);
-}
+const fails = (sql: string, code: number, message: string): Promise<void> => checkFails(fixture, sql, message, code);
 
 test("columns are listed by name", async () => {
   const headers = "Field Type Null Key Default Extra Greptime_type";

@@ -1,15 +1,14 @@
 /** SHOW of what the server has: each list is rows of `information_schema` under the names of contract query.md 1.8. */
 import { databaseNamed } from "../shared/database-named.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { DURATION_MILLISECOND, INT64, STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_SECOND, UINT64 } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import { builtInColumns, builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import { columnRowsOf, systemColumnRows, tableRowOf } from "../../plan/virtual/catalog-tables.ts";
 import { type InformationRow } from "../../plan/virtual/information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
+import { tableNotFound } from "../../../table/not-found.ts";
 import { statisticsOf } from "../../plan/virtual/key-tables.ts";
 import { peerRowsOf } from "../../plan/virtual/region-tables.ts";
 import { CHARACTER_SETS, COLLATIONS, ENGINE_ROWS, statementRows } from "../../plan/virtual/server-tables.ts";
@@ -109,17 +108,13 @@ function subjectOf({ table = [], database }: ShowListing, context: QueryContext)
   return resolveName(table, database ?? context.variables.database);
 }
 
-function notFound({ database, table }: { readonly database: string; readonly table: string }): DbError {
-  return new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
-}
-
 function columnsOf(statement: ShowListing, context: QueryContext): Listing {
   const name = subjectOf(statement, context);
   const { catalog } = context;
   const table = catalog.table(name.database, name.table);
   const computed = builtInColumns(name);
   const isView = catalog.view(name.database, name.table) !== undefined;
-  if (table === undefined && computed === undefined && !isView) throw notFound(name);
+  if (table === undefined && computed === undefined && !isView) throw tableNotFound(name.database, name.table);
   const rows =
     table !== undefined
       ? columnRowsOf(table)
@@ -148,7 +143,7 @@ function indexOf(statement: ShowListing, context: QueryContext): Listing {
   const name = subjectOf(statement, context);
   const table = context.catalog.table(name.database, name.table);
   const isKnown = builtInColumns(name) !== undefined || context.catalog.view(name.database, name.table) !== undefined;
-  if (table === undefined && !isKnown) throw notFound(name);
+  if (table === undefined && !isKnown) throw tableNotFound(name.database, name.table);
   const headers = [
     ...textHeaders("Table"),
     number("Non_unique"),
@@ -169,7 +164,7 @@ function indexOf(statement: ShowListing, context: QueryContext): Listing {
 function regionsOf(statement: ShowListing, context: QueryContext): Listing {
   const name = subjectOf(statement, context);
   const table = context.catalog.table(name.database, name.table);
-  if (table === undefined) throw notFound(name);
+  if (table === undefined) throw tableNotFound(name.database, name.table);
   const headers = [...textHeaders("Table"), size("Region"), size("Peer"), ...textHeaders("Leader")];
   return { headers, rows: pick(peerRowsOf(table), "table_name region_id peer_id is_leader") };
 }

@@ -1,8 +1,10 @@
 /** ALTER TABLE: what the statement says becomes changes of the schema, which are made together or not at all (contract query.md 1.5). */
+import { notSupported } from "../../plan/bind/plan-error.ts";
 import { unreachable } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../../table/schema.ts";
+import { columnNamed } from "../../../table/not-found.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
 import { resolveName } from "../../plan/from/source.ts";
@@ -46,7 +48,7 @@ function changeOf(
       checkNoPartition(schema, action.column);
       return { kind: "drop-columns", names: [action.column] };
     case "change-type":
-      if (action.type.kind === "interval") throw unsupported("Modify column type to interval type");
+      if (action.type.kind === "interval") throw notSupported("Modify column type to interval type");
       checkNoPartition(schema, action.column);
       return { kind: "change-type", column: action.column, type: action.type };
     case "set-default": {
@@ -73,7 +75,7 @@ function changeOf(
 }
 
 function newColumn({ column, ifNotExists, place }: ActionOf<"add-column">, environment: Environment): NewColumn {
-  if (column.type.kind === "interval") throw unsupported("Add column with interval type");
+  if (column.type.kind === "interval") throw notSupported("Add column with interval type");
   if (column.timeIndex) throw columnOptionError(column.name, "a table has one time index, which cannot be added");
   const definition = columnDefinition(column, column.primaryKey ? "tag" : "field", environment);
   return { ...definition, ifNotExists, ...(place === undefined ? {} : { place }) };
@@ -111,14 +113,4 @@ function checkNoPartition(schema: TableSchema, column: string): void {
   if (schema.partitions?.columns.includes(column) !== true) return;
   const why = `column ${column} is one of PARTITION ON COLUMNS, which cannot change; copy the rows into a new table instead`;
   throw new DbError(StatusCode.InvalidArguments, `Invalid alter table(${schema.name}) request: ${why}`);
-}
-
-function columnNamed(schema: TableSchema, name: string): ColumnSchema {
-  const column = schema.columns.find((candidate) => candidate.name === name);
-  if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
-  return column;
-}
-
-function unsupported(what: string): DbError {
-  return new DbError(StatusCode.Unsupported, `Not supported: ${what}`);
 }

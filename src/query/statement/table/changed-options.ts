@@ -1,6 +1,5 @@
 /** Options that ALTER may change, of tables and databases (contract query.md 1.5). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import type { ChangedOptions } from "../../sql/syntax/definition-ast.ts";
 import { checkSemanticOption, isSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
@@ -32,17 +31,13 @@ const UNSETTABLE: ReadonlySet<string> = new Set([
 ]);
 const SEMANTIC = SEMANTIC_PREFIX;
 
-function invalid(message: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, message, cause === undefined ? {} : { cause });
-}
-
 /** What SET means for a table. @throws DbError InvalidArguments; TableColumnNotFound for a semantic option */
 export function changedTableOptions(changes: ChangedOptions, schema: TableSchema): ChangedOptions {
   const { options } = schema;
   const keys = Object.keys(changes);
   const semantic = keys.filter((key) => key.startsWith(SEMANTIC));
   if (semantic.length > 0 && semantic.length < keys.length)
-    throw invalid(`Invalid table option request: \`${SEMANTIC}*\` options must be altered separately from other table options`);
+    throw invalidArguments(`Invalid table option request: \`${SEMANTIC}*\` options must be altered separately from other table options`);
   const result: Record<string, string | undefined> = {};
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined) Object.assign(result, unsetTableOptions([key]));
@@ -56,7 +51,7 @@ export function changedTableOptions(changes: ChangedOptions, schema: TableSchema
 export function unsetTableOptions(keys: readonly string[]): ChangedOptions {
   for (const key of keys) {
     if (!UNSETTABLE.has(key) && !isSemanticOption(key))
-      throw invalid(`Invalid unset table option request: Invalid unset region option request, key: ${key}`);
+      throw invalidArguments(`Invalid unset table option request: Invalid unset region option request, key: ${key}`);
   }
   return Object.fromEntries(keys.map((key) => [key, undefined]));
 }
@@ -66,13 +61,13 @@ export function changedDatabaseOptions(changes: ChangedOptions): ChangedOptions 
   const given = Object.entries(changes).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
   const normalised = databaseOptions(Object.fromEntries(given));
   const unknown = Object.keys(changes).find((key) => changes[key] === undefined && !isDatabaseOption(key));
-  if (unknown !== undefined) throw invalid(`Unrecognized database option key: ${unknown}`);
+  if (unknown !== undefined) throw invalidArguments(`Unrecognized database option key: ${unknown}`);
   return Object.fromEntries(Object.keys(changes).map((key) => [key, normalised[key]]));
 }
 
 function setOne(key: string, value: string, options: Options): ChangedOptions {
   const refused = (cause?: unknown): DbError =>
-    invalid(`Invalid set table option request: Invalid set region option request, key: ${key}, value: ${value}`, cause);
+    invalidArguments(`Invalid set table option request: Invalid set region option request, key: ${key}, value: ${value}`, cause);
   if (!SETTABLE.has(key) && !key.startsWith(SEMANTIC)) throw refused();
   if (key === "auto_flush_interval" && value.trim() === "") return { [key]: undefined };
   let normalised: Options;
@@ -85,7 +80,7 @@ function setOne(key: string, value: string, options: Options): ChangedOptions {
   if (key === "skip_wal" && normalised[key] !== "true") throw refused();
   if (key !== "append_mode") return { [key]: normalised[key] };
   if (normalised[key] !== "true") {
-    if (options[key] === "true" || options[key] === undefined) throw invalid("Only allow changing append_mode from false to true");
+    if (options[key] === "true" || options[key] === undefined) throw invalidArguments("Only allow changing append_mode from false to true");
     return {};
   }
   return { [key]: "true", merge_mode: undefined }; // Rows that are never merged have no merge mode.

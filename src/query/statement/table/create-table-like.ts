@@ -1,9 +1,8 @@
 /** CREATE TABLE … LIKE: a new, empty table with the columns, keys, indexes and options of another. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { isInternalColumn } from "../../../table/metric.ts";
+import { tableNotFound } from "../../../table/not-found.ts";
 import type { ColumnDefinition, ColumnSchema } from "../../../table/schema.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
@@ -25,7 +24,7 @@ export async function createTableLike(
   const table = catalog.table(from.database, from.table);
   if (table === undefined) {
     checkNoView(from, "create a table like", context);
-    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${from.database}.${from.table}`);
+    throw tableNotFound(from.database, from.table);
   }
   if (isTaken(to, ifNotExists, context)) return { kind: "affected", rowCount: 0 };
   const { engine, options, primaryKey, columns, partitions } = table.schema;

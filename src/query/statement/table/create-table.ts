@@ -1,12 +1,14 @@
 /** CREATE TABLE and DROP TABLE. */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { nameFlaw, shownName } from "../../../table/names.ts";
+import { CATALOG_NAME } from "../../../table/reserved-names.ts";
+import { databaseNotFound, tableNotFound } from "../../../table/not-found.ts";
 import type { ColumnDefinition, TableDefinition } from "../../../table/schema.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
-import { CATALOG_NAME, type ResolvedName, resolveName } from "../../plan/from/source.ts";
+import { type ResolvedName, resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import { builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import { INFORMATION_SCHEMA } from "../../plan/virtual/information-schema.ts";
@@ -23,7 +25,6 @@ import { type Options, tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 const syntax = (message: string): DbError => new DbError(StatusCode.InvalidSyntax, message);
 
 /** Makes the table of a statement. @throws DbError of contract query.md 1.4 */
@@ -50,7 +51,7 @@ export function completeDefinition(statement: CreateTable, { catalog, clock, var
  * @throws DbError TableAlreadyExists, DatabaseNotFound
  */
 export function isTaken({ database, table: name }: ResolvedName, ifNotExists: boolean, { catalog }: QueryContext): boolean {
-  if (catalog.database(database) === undefined) throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database}`);
+  if (catalog.database(database) === undefined) throw databaseNotFound(database);
   const isView = catalog.view(database, name) !== undefined;
   const taken = isView || catalog.table(database, name) !== undefined || builtInTableNames(database).includes(name);
   if (!taken || ifNotExists) return taken;
@@ -61,7 +62,7 @@ export function isTaken({ database, table: name }: ResolvedName, ifNotExists: bo
 /** Refuses names that no table may have. @throws DbError InvalidArguments */
 export function checkTableName(name: string): void {
   const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw invalid(`Invalid table name: ${shownName(name)}: ${flaw}`);
+  if (flaw !== undefined) throw invalidArguments(`Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -74,7 +75,7 @@ export function tableDefinition(statement: CreateTable, environment: Environment
   const { database, table } = resolveName(statement.name, environment.database);
   checkTableName(table);
   const engine = statement.engine ?? "mito";
-  if (!ENGINES.includes(engine)) throw invalid(`Table engine not found: ${engine}; use one of ${ENGINES.join(", ")}`);
+  if (!ENGINES.includes(engine)) throw invalidArguments(`Table engine not found: ${engine}; use one of ${ENGINES.join(", ")}`);
   checkColumns(statement);
   const timeIndex = timeIndexName(statement);
   const primaryKey = primaryKeyNames(statement, timeIndex);
@@ -98,13 +99,13 @@ function ownCompaction(options: Options): Options {
 /** What CREATE TABLE AS has is counted here; a text with too many columns is refused as it is read. */
 function checkColumns({ columns }: CreateTable): void {
   if (columns.length > TABLE_COLUMNS_MAX)
-    throw invalid(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
+    throw invalidArguments(`cannot create table: it has ${columns.length} columns, at most ${TABLE_COLUMNS_MAX} are allowed`);
   const seen = new Map<string, number>();
   for (const [i, { name }] of columns.entries()) {
     const first = seen.get(name);
-    if (first !== undefined) throw invalid(`Invalid SQL, error: column name \`${name}\` is duplicated at index ${first} and ${i}`);
+    if (first !== undefined) throw invalidArguments(`Invalid SQL, error: column name \`${name}\` is duplicated at index ${first} and ${i}`);
     const flaw = nameFlaw(name);
-    if (flaw !== undefined) throw invalid(`Invalid column name at index ${i}: ${flaw}`);
+    if (flaw !== undefined) throw invalidArguments(`Invalid column name at index ${i}: ${flaw}`);
     seen.set(name, i);
   }
 }
@@ -118,21 +119,22 @@ function timeIndexName({ columns, timeIndexes }: CreateTable): string {
   const [name, ...others] = first;
   if (name === undefined || others.length > 0) throw syntax("Invalid time index: it should contain only one column in time index");
   if (!columns.some((column) => column.name === name))
-    throw invalid(`Invalid SQL, error: time index column \`${name}\` is not a column of the table`);
+    throw invalidArguments(`Invalid SQL, error: time index column \`${name}\` is not a column of the table`);
   return name;
 }
 
 function primaryKeyNames({ columns, primaryKey }: CreateTable, timeIndex: string): readonly string[] {
   const inline = columns.filter((column) => column.primaryKey).map((column) => column.name);
-  if (inline.length > 1) throw invalid("Illegal primary keys definition: not allowed to inline multiple primary keys in columns options");
+  if (inline.length > 1)
+    throw invalidArguments("Illegal primary keys definition: not allowed to inline multiple primary keys in columns options");
   if (inline.length > 0 && primaryKey !== undefined)
-    throw invalid("Illegal primary keys definition: found definitions of primary keys in multiple places");
+    throw invalidArguments("Illegal primary keys definition: found definitions of primary keys in multiple places");
   const names = primaryKey ?? inline;
   for (const [i, name] of names.entries()) {
     if (!columns.some((column) => column.name === name))
-      throw invalid(`Invalid SQL, error: primary key column \`${name}\` is not a column of the table`);
+      throw invalidArguments(`Invalid SQL, error: primary key column \`${name}\` is not a column of the table`);
     if (name === timeIndex) throw columnOptionError(name, "a column cannot be both a primary key and the time index");
-    if (names.indexOf(name) !== i) throw invalid(`Illegal primary keys definition: column \`${name}\` is named twice`);
+    if (names.indexOf(name) !== i) throw invalidArguments(`Illegal primary keys definition: column \`${name}\` is named twice`);
   }
   return names;
 }
@@ -146,8 +148,7 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
     const missing = context.catalog.table(database, table) === undefined;
     checkNoView({ database, table }, "drop table", context, "; use DROP VIEW");
     if (missing) checkNoGraphTable({ database, table });
-    if (missing && !statement.ifExists)
-      throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${database}.${table}`);
+    if (missing && !statement.ifExists) throw tableNotFound(database, table);
     if (!missing) found.push({ database, table });
   }
   // A table that is named twice is gone the second time, which is what was asked for.

@@ -9,7 +9,7 @@
  *
  * One machine keeps all rows in one region; the rules are kept and shown, so that what they say can be served by several later.
  */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnDefinition, TablePartitions } from "../../../table/schema.ts";
 import type { Environment } from "../../function/signature/environment.ts";
@@ -23,8 +23,6 @@ import { literalValue } from "../shared/literal-value.ts";
 /** Most partitions, and most combinations of places. Reason: each rule is tested at each, and rules are in every catalogue row. */
 const PARTITIONS_MAX = 1024;
 const PLACES_MAX = 100_000;
-
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, message);
 
 type Comparison = "=" | "<>" | "<" | "<=" | ">" | ">=";
 
@@ -49,11 +47,11 @@ export function tablePartitions(
   const axes = columns.map((name, i): Axis => {
     const column = defined.find((candidate) => candidate.name === name);
     if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} of PARTITION ON COLUMNS not exists`);
-    if (columns.indexOf(name) !== i) throw invalid(`Invalid partition columns: column ${name} is named twice`);
+    if (columns.indexOf(name) !== i) throw invalidArguments(`Invalid partition columns: column ${name} is named twice`);
     return { column, constants: new Map(), order: [] };
   });
   if (rules.length > PARTITIONS_MAX)
-    throw invalid(`Invalid partition rules: there are ${rules.length}, at most ${PARTITIONS_MAX} are allowed`);
+    throw invalidArguments(`Invalid partition rules: there are ${rules.length}, at most ${PARTITIONS_MAX} are allowed`);
   const parsed = rules.map((rule) => parsedRule(rule, axes, environment));
   for (const axis of axes)
     axis.order = [...axis.constants.keys()].sort((a, b) => compareValues(axis.constants.get(a), axis.constants.get(b)));
@@ -77,7 +75,7 @@ function parsedRule(rule: Expression, axes: readonly Axis[], environment: Enviro
     const [left, right] = [parsedRule(rule.left, axes, environment), parsedRule(rule.right, axes, environment)];
     return { kind: rule.operator === "and" ? "both" : "either", left, right };
   }
-  const refused = invalid(
+  const refused = invalidArguments(
     `Invalid partition rule: ${printCondition(rule)}; it compares columns with constants by <, <=, >, >=, = or <>, joined by AND and OR`,
   );
   if (rule.kind !== "binary" || !isComparison(rule.operator)) throw refused;
@@ -126,7 +124,7 @@ function checkCover(rules: readonly Rule[], axes: readonly Axis[]): void {
   const sizes = axes.map(({ order }) => 2 * order.length + 1);
   const total = sizes.reduce((product, size) => product * size, 1);
   if (total > PLACES_MAX)
-    throw invalid(`Invalid partition rules: their constants make ${total} combinations, at most ${PLACES_MAX} are allowed`);
+    throw invalidArguments(`Invalid partition rules: their constants make ${total} combinations, at most ${PLACES_MAX} are allowed`);
   const at = axes.map(() => 0);
   for (let n = 0; n < total; n++) {
     let rest = n;
@@ -136,7 +134,7 @@ function checkCover(rules: readonly Rule[], axes: readonly Axis[]): void {
     }
     let holders = 0;
     for (const rule of rules) if (holds(rule, at)) holders++;
-    if (holders !== 1) throw invalid(`Checkpoint \`${pointText(at, axes)}\` is ${holders === 0 ? "not covered" : "overlapped"}`);
+    if (holders !== 1) throw invalidArguments(`Checkpoint \`${pointText(at, axes)}\` is ${holders === 0 ? "not covered" : "overlapped"}`);
   }
 }
 

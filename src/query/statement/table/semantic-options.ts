@@ -3,6 +3,7 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { displayName } from "../../../column/data-type.ts";
 import type { TableSchema } from "../../../table/schema.ts";
+import { columnNamed } from "../../../table/not-found.ts";
 
 /** What the keys of these options begin with. */
 export const SEMANTIC_PREFIX = "greptime.semantic.";
@@ -52,8 +53,7 @@ function checkEntityColumn(
   schema: Pick<TableSchema, "name" | "columns">,
   refused: (why: string) => DbError,
 ): void {
-  const column = schema.columns.find((candidate) => candidate.name === name);
-  if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${schema.name}`);
+  const column = columnNamed(schema, name);
   const { kind } = column.type;
   if (kind !== "binary" && kind !== "vector" && kind !== "json") return;
   throw refused(`entity column \`${name}\` (option \`${key}\`) has type \`${displayName(column.type)}\`, which cannot render as a string`);

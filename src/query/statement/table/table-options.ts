@@ -1,7 +1,6 @@
 /** Option keys of tables and databases: which there are, what they may hold, and how they are printed. */
-import { DbError } from "../../../base/error.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { parseHumanSize, printReadableSize } from "../../../base/text/human-size.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { formatHumantime, parseHumantime } from "./humantime.ts";
 
 /** Options as SHOW CREATE prints them. */
@@ -57,10 +56,6 @@ const COUNTS: Readonly<Record<string, number>> = { max_row_group_row_count: 10_4
 /** The store that every data directory has. */
 const STORAGE = "File";
 
-function invalid(message: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, message);
-}
-
 /** Table options checked and normalised. @throws DbError InvalidArguments */
 export function tableOptions(options: Options): Options {
   const normalised = each(options, (key, value) => {
@@ -73,11 +68,11 @@ export function tableOptions(options: Options): Options {
       key === "ttl" ||
       key === "storage";
     if (!known && !/^(memtable\.(bulk|partition_tree)\.|greptime\.semantic\.)/.test(key))
-      throw invalid(`Unrecognized table option key: ${key}`);
+      throw invalidArguments(`Unrecognized table option key: ${key}`);
     return normalise(key, value, true);
   });
   if (normalised["append_mode"] === "true" && normalised["merge_mode"] === "last_non_null") {
-    throw invalid("Invalid region options, only last_row merge_mode is allowed when append_mode is enabled");
+    throw invalidArguments("Invalid region options, only last_row merge_mode is allowed when append_mode is enabled");
   }
   return normalised;
 }
@@ -90,7 +85,7 @@ export function isDatabaseOption(key: string): boolean {
 /** Database options checked and normalised. @throws DbError InvalidArguments */
 export function databaseOptions(options: Options): Options {
   return each(options, (key, value) => {
-    if (!isDatabaseOption(key)) throw invalid(`Unrecognized database option key: ${key}`);
+    if (!isDatabaseOption(key)) throw invalidArguments(`Unrecognized database option key: ${key}`);
     return normalise(key, value, false);
   });
 }
@@ -107,22 +102,23 @@ function each(options: Options, normaliseOne: (key: string, value: string) => st
 
 function normalise(key: string, value: string, isTable: boolean): string | undefined {
   if (key === "ttl") return ttl(value, isTable);
-  if (key === "storage" && value !== STORAGE) throw invalid(`Object store not found: ${value}`);
+  if (key === "storage" && value !== STORAGE) throw invalidArguments(`Object store not found: ${value}`);
   if (BOOLEAN_KEYS.has(key)) {
     const text = value.toLowerCase();
-    if (text !== "true" && text !== "false") throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use 'true' or 'false'`);
+    if (text !== "true" && text !== "false")
+      throw invalidArguments(`Invalid set table option, key: ${key}, value: ${value}; use 'true' or 'false'`);
     return text;
   }
   const most = COUNTS[key];
   if (most !== undefined && !(/^\d{1,16}$/.test(value) && Number(value) > 0 && Number(value) <= most)) {
-    throw invalid(`Invalid region options, ${key} must be in (0, ${most}], got ${value}`);
+    throw invalidArguments(`Invalid region options, ${key} must be in (0, ${most}], got ${value}`);
   }
   const choices = CHOICES[key];
   const isUnset = key === "merge_mode" && value === ""; // Says that the database's does not count.
   if (choices !== undefined && !isUnset && !choices.includes(value))
-    throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
+    throw invalidArguments(`Invalid set table option, key: ${key}, value: ${value}; use one of ${choices.join(", ")}`);
   if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined)
-    throw invalid(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
+    throw invalidArguments(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
   if (key === "write_buffer_size") return bufferSize(value);
   return value;
 }
@@ -130,7 +126,7 @@ function normalise(key: string, value: string, isTable: boolean): string | undef
 /** `1024` → `1.0KiB`. */
 function bufferSize(value: string): string {
   const bytes = parseHumanSize(value);
-  if (!bytes.ok) throw invalid(`Invalid set table option, key: write_buffer_size, value: ${value}; use a size such as 64MiB`);
+  if (!bytes.ok) throw invalidArguments(`Invalid set table option, key: write_buffer_size, value: ${value}; use a size such as 64MiB`);
   return printReadableSize(bytes.value);
 }
 
@@ -142,7 +138,7 @@ function ttl(value: string, isTable: boolean): string | undefined {
   if (text.toLowerCase() === "instant" && isTable) return "instant";
   const nanos = parseHumantime(text);
   if (nanos === undefined || (text.toLowerCase() === "instant" && !isTable)) {
-    throw invalid(
+    throw invalidArguments(
       isTable
         ? `Invalid set table option, key: ttl, value: ${value}; use a duration such as 7d`
         : `Invalid set database option, key: ttl, value: ${value}`,

@@ -1,8 +1,9 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";
+import { tableNotFound } from "../../../table/not-found.ts";
 import { isPhysicalTable, physicalWriteRefusal } from "../../../table/metric.ts";
-import { CATALOG_NAME, resolveName } from "../../plan/from/source.ts";
+import { resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { ObjectName } from "../../sql/syntax/ast.ts";
@@ -24,7 +25,7 @@ export function tableToChange(name: ObjectName, context: QueryContext, verb = "c
   if (table === undefined) {
     checkNoView(resolved, verb, context);
     checkNoGraphTable(resolved);
-    throw new DbError(StatusCode.TableNotFound, `Table not found: ${CATALOG_NAME}.${resolved.database}.${resolved.table}`);
+    throw tableNotFound(resolved.database, resolved.table);
   }
   checkNoFileTable(table.schema);
   return { database: resolved.database, table };

@@ -8,7 +8,7 @@
  * 21 columns (10 tags, time, 10 small integers) take 0.53 µs a row with both passes, 330 MB/s of JSON
  * (formats/formats.bench.ts, 100,000 rows, one EPYC core at 3.55 GHz).
  */
-import { longerBytes, longerWords } from "../../../base/bytes/longer-array.ts";
+import { longerBytes, longer } from "../../../base/bytes/longer-array.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { DbError } from "../../../base/error.ts";
 import { type DataType, type NestedType, isNested } from "../../../column/data-type.ts";
@@ -16,7 +16,15 @@ import { decimalText } from "../../../column/decimal.ts";
 import { nestedJson, nestedJsonSteps } from "../../../value/nested-json.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { BytesVector, DictionaryVector, NumberVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
-import { DECIMAL_BYTES_MAX, printBooleans, printDecimals, printFloats, printIntegers, printTimes } from "./print-numbers.ts";
+import {
+  type CellTexts,
+  DECIMAL_BYTES_MAX,
+  printBooleans,
+  printDecimals,
+  printFloats,
+  printIntegers,
+  printTimes,
+} from "./print-numbers.ts";
 import { CELL_SLACK_BYTES, findSmall, smallIntegers } from "./small-integers.ts";
 import { NUMBER_BYTES_MAX, writeAscii } from "./write-number.ts";
 import { copyBytes, csvText, writeCsvText, writeJsonText, writeList } from "./write-text.ts";
@@ -58,11 +66,12 @@ function hasLongText({ codes, dictionary }: DictionaryVector, rowCount: number):
 }
 
 /** Text of the cells of one column. Reused for every batch of a result: what it holds is valid until the next `encode`. */
-export class CellColumn {
+export class CellColumn implements CellTexts {
   /** Four bytes behind the last cell may be read. */
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
   starts: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   ends: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  readonly nullLength: number;
   private readonly type: DataType;
   private readonly dialect: CellDialect;
   private used = 0;
@@ -75,6 +84,7 @@ export class CellColumn {
   constructor(type: DataType, dialect: CellDialect) {
     this.type = type;
     this.dialect = dialect;
+    this.nullLength = dialect.nullText.length;
   }
 
   /** Prints rows `[0, rowCount)` of a vector of this column. @throws DbError InvalidArguments for a type without a text form */
@@ -134,7 +144,7 @@ export class CellColumn {
       const value = scalarAt(vector, type, row);
       this.starts[row] = value === undefined ? 0 : this.used;
       if (value !== undefined) yield* this.appendNested(type, value as Uint8Array); // what nested values are
-      this.ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
+      this.ends[row] = value === undefined ? this.nullLength : this.used;
     }
   }
 
@@ -202,21 +212,20 @@ export class CellColumn {
 
   private encodeNumber(vector: NumberVector, rowCount: number): void {
     if (vector.values instanceof Int8Array && this.type.kind !== "boolean" && this.type.kind !== "float") {
-      const { nullText } = this.dialect;
-      const table = smallIntegers(nullText);
+      const table = smallIntegers(this.dialect.nullText);
       this.bytes = table.bytes;
-      findSmall(vector.values, vector.validity, rowCount, table.starts, nullText.length, this.starts, this.ends);
+      findSmall(vector.values, vector.validity, rowCount, table.starts, this.nullLength, this.starts, this.ends);
       return;
     }
     this.reserve(rowCount * NUMBER_BYTES_MAX);
     const form = this.type.kind === "boolean" ? "boolean" : this.type.kind === "float" ? "float" : "integer";
     const print = form === "boolean" ? printBooleans : form === "float" ? printFloats : printIntegers;
-    this.used = print(vector, rowCount, this.bytes, this.used, this.starts, this.ends, this.dialect.nullText.length);
+    this.used = print(vector, rowCount, this, this.used);
   }
 
   private encodeTime(vector: TimeVector, rowCount: number): void {
     this.reserve(rowCount * NUMBER_BYTES_MAX);
-    this.used = printTimes(vector, rowCount, this.bytes, this.used, this.starts, this.ends, this.dialect.nullText.length);
+    this.used = printTimes(vector, rowCount, this, this.used);
   }
 
   private encodeWide(vector: WideVector, rowCount: number): void {
@@ -226,7 +235,7 @@ export class CellColumn {
     for (let row = 0; row < rowCount; row++) {
       if (validity !== undefined && validity[row] === 0) {
         starts[row] = 0;
-        ends[row] = this.dialect.nullText.length;
+        ends[row] = this.nullLength;
         continue;
       }
       starts[row] = this.used;
@@ -241,7 +250,7 @@ export class CellColumn {
     const { bytes, starts, ends, type } = this;
     const quoted = this.dialect.text === "json";
     if (vector.kind === "number") {
-      this.used = printDecimals(vector, rowCount, bytes, this.used, starts, ends, this.dialect.nullText.length, scale, quoted);
+      this.used = printDecimals(vector, rowCount, this, this.used, scale, quoted);
       return;
     }
     const mark = quoted ? '"' : "";
@@ -249,7 +258,7 @@ export class CellColumn {
       const value = scalarAt(vector, type, row);
       starts[row] = value === undefined ? 0 : this.used;
       if (value !== undefined) this.used = writeAscii(bytes, this.used, `${mark}${decimalText(value as number | bigint, scale)}${mark}`);
-      ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
+      ends[row] = value === undefined ? this.nullLength : this.used;
     }
   }
 
@@ -257,11 +266,10 @@ export class CellColumn {
     const { offsets, bytes, validity } = vector;
     const raw = this.type.kind === "json" && this.dialect.text === "json";
     const list = this.type.kind === "binary" || this.type.kind === "vector";
-    const nullLength = this.dialect.nullText.length;
     for (let row = 0; row < rowCount; row++) {
       if (validity !== undefined && validity[row] === 0) {
         this.starts[row] = 0;
-        this.ends[row] = nullLength;
+        this.ends[row] = this.nullLength;
         continue;
       }
       const start = offsets[row]!;
@@ -289,7 +297,7 @@ export class CellColumn {
         this.bytes.set(printed, this.used);
         this.used += printed.length;
       }
-      this.ends[row] = value === undefined ? this.dialect.nullText.length : this.used;
+      this.ends[row] = value === undefined ? this.nullLength : this.used;
     }
   }
 
@@ -301,8 +309,8 @@ export class CellColumn {
       this.entryStarts = new Uint32Array(dictionary.length);
       this.entryEnds = new Uint32Array(dictionary.length);
     } else if (this.entryStarts.length < dictionary.length) {
-      this.entryStarts = longerWords(this.entryStarts, dictionary.length);
-      this.entryEnds = longerWords(this.entryEnds, dictionary.length);
+      this.entryStarts = longer(this.entryStarts, dictionary.length);
+      this.entryEnds = longer(this.entryEnds, dictionary.length);
     }
   }
 
@@ -319,7 +327,7 @@ export class CellColumn {
 
   private printEntry(code: number, text: string | undefined): void {
     if (text === undefined) {
-      this.entryEnds[code] = this.dialect.nullText.length;
+      this.entryEnds[code] = this.nullLength;
       return;
     }
     if (this.dialect.text === "json" && this.printPlain(code, text)) return;

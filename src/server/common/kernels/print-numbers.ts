@@ -1,7 +1,6 @@
 /**
- * Loops that print rows `[0, rowCount)` of a number column behind position `used` of `bytes`: the text of row r is
- * `bytes[starts[r], ends[r])`, NULL is `bytes[0, nullLength)`. There must be room for NUMBER_BYTES_MAX bytes a row, DECIMAL_BYTES_MAX
- * for decimals.
+ * Loops that print rows `[0, rowCount)` of a number column behind position `used` of the texts. There must be room for NUMBER_BYTES_MAX
+ * bytes a row, DECIMAL_BYTES_MAX for decimals.
  */
 import type { NumberVector, TimeVector } from "../../../column/vector.ts";
 import { writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
@@ -9,19 +8,20 @@ import { writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "
 /** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
 export const DECIMAL_BYTES_MAX = 64;
 
+/** Texts of cells: that of row r is `bytes[starts[r], ends[r])`, that of NULL is `bytes[0, nullLength)`. */
+export interface CellTexts {
+  readonly bytes: Uint8Array;
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly nullLength: number;
+}
+
 const QUOTE = 0x22; // '"'
 const BILLION = 1_000_000_000;
 
 /** Whole numbers; equal neighbours share one text. Returns where the text ends. */
-export function printIntegers(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
+export function printIntegers(vector: NumberVector, rowCount: number, to: CellTexts, used: number): number {
+  const { bytes, starts, ends, nullLength } = to;
   const { values, validity } = vector;
   let at = used;
   let previous = Number.NaN;
@@ -45,17 +45,8 @@ export function printIntegers(
 }
 
 /** Decimals of `scale` digits behind the point whose unscaled values are numbers. Returns where the text ends. */
-export function printDecimals(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-  scale: number,
-  quoted: boolean,
-): number {
+export function printDecimals(vector: NumberVector, rowCount: number, to: CellTexts, used: number, scale: number, quoted: boolean): number {
+  const { bytes, starts, ends, nullLength } = to;
   const { values, validity } = vector;
   let at = used;
   for (let row = 0; row < rowCount; row++) {
@@ -74,15 +65,8 @@ export function printDecimals(
 }
 
 /** `true` and `false`, each printed once. Returns where the text ends. */
-export function printBooleans(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
+export function printBooleans(vector: NumberVector, rowCount: number, to: CellTexts, used: number): number {
+  const { bytes, starts, ends, nullLength } = to;
   const { values, validity } = vector;
   const yes = used;
   const no = writeAscii(bytes, yes, "true");
@@ -97,15 +81,8 @@ export function printBooleans(
 }
 
 /** Floats; equal neighbours share one text, but 0 and -0 do not. Returns where the text ends. */
-export function printFloats(
-  vector: NumberVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
+export function printFloats(vector: NumberVector, rowCount: number, to: CellTexts, used: number): number {
+  const { bytes, starts, ends, nullLength } = to;
   const { values, validity } = vector;
   // NaN and the infinities have no JSON form and are printed like NULL, in CSV as well (contract http.md 2.4).
   let at = used;
@@ -130,15 +107,8 @@ export function printFloats(
 }
 
 /** Times as integers of their unit; equal neighbours share one text. Returns where the text ends. */
-export function printTimes(
-  vector: TimeVector,
-  rowCount: number,
-  bytes: Uint8Array,
-  used: number,
-  starts: Uint32Array,
-  ends: Uint32Array,
-  nullLength: number,
-): number {
+export function printTimes(vector: TimeVector, rowCount: number, to: CellTexts, used: number): number {
+  const { bytes, starts, ends, nullLength } = to;
   const { base, offsets, validity } = vector;
   const baseLow = Number(((base % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n);
   const baseHigh = Number((base - BigInt(baseLow)) / 1_000_000_000n);

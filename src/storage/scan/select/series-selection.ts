@@ -30,6 +30,8 @@ export interface TableSeries {
   readonly fileTags: readonly WantedTag[];
   /** The series that meet predicates. Asked once, when the series of all files to be read are known. */
   wanted(predicates: readonly TagPredicate[]): NumberedSeries;
+  /** The region's series of numbers that are wanted; where both are the same, the array itself. */
+  regionSeriesOf(numbers: Uint32Array): Uint32Array;
   /** Wanted numbers in the order "listed"; undefined: that is the order of tags. */
   listed(numbers: Uint32Array): Uint32Array | undefined;
 }
@@ -117,13 +119,7 @@ export function selectOfTable(
   const { numbers, regionSeries } = table.wanted(predicates);
   if (wantedOrder === "none") return new SeriesSelection(regionSeries, numbers, region.count);
   const order = (wantedOrder === "listed" ? table.listed(numbers) : undefined) ?? orderFound(table.registry, numbers);
-  const seriesOf = new Uint32Array(table.registry.count);
-  for (let i = 0; i < numbers.length; i++) seriesOf[numbers[i] as number] = regionSeries[i] as number;
-  return new SeriesSelection(
-    order.map((number) => seriesOf[number] as number),
-    order,
-    region.count,
-  );
+  return new SeriesSelection(table.regionSeriesOf(order), order, region.count);
 }
 
 /** The series of a registry that meet all predicates, ascending; undefined: all of them. */
@@ -141,7 +137,11 @@ function orderFound(registry: SeriesRegistry, found: Uint32Array | undefined): U
   if (found.length * FEW_SHARE < registry.count) return orderByTags(found, registry.view());
   const isFound = new Uint8Array(registry.count);
   for (let i = 0; i < found.length; i++) isFound[found[i] as number] = 1;
-  return registry.order().filter((series) => isFound[series] === 1);
+  const order = registry.order();
+  const ordered = new Uint32Array(found.length);
+  let count = 0;
+  for (let i = 0; i < order.length; i++) if (isFound[order[i] as number] === 1) ordered[count++] = order[i] as number;
+  return ordered.subarray(0, count);
 }
 
 /** A list of so many series is short enough, whatever another column's may be. */

@@ -1,4 +1,4 @@
-import { bloomHash } from "../../../format/parquet/bloom-filter.ts";
+import { bloomHash } from "../../../format/parquet/chunks/bloom-filter.ts";
 import type { TagPredicate } from "../../../table/scan.ts";
 import type { SeriesRegistry } from "../../series/series-registry.ts";
 import { WANTED_VALUES_MAX, type WantedTag } from "../../sst/read/tag-filter.ts";

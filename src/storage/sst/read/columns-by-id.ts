@@ -1,4 +1,4 @@
-import type { ParquetFile } from "../../../format/parquet/file.ts";
+import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 
 /** Positions of a data file's columns by their ids. @throws Error when the file does not say */
 export function columnsById(parquet: ParquetFile): Map<number, number> {

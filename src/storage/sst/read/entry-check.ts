@@ -2,7 +2,7 @@
  * Whether a data file is the one that its entry in the meta store describes. Scans leave files alone by what their entries say, so an entry
  * that says less than its file has would hide rows.
  */
-import type { ParquetFile } from "../../../format/parquet/file.ts";
+import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import type { DataFile } from "../data-file.ts";
 
 /** What differs, as "its entry says …, the file has …"; undefined when nothing does. @throws DbError for damaged page indexes */

@@ -1,7 +1,7 @@
 /** What a data file says of itself: its footer and page indexes, its series and its tombstones, read before any page. */
 import { DbError } from "../../../base/error.ts";
 import type { TableId } from "../../../base/units.ts";
-import { openParquet, type ParquetFile } from "../../../format/parquet/file.ts";
+import { openParquet, type ParquetFile } from "../../../format/parquet/reading/file.ts";
 import type { FileReader, FileStore } from "../../file-store/file-store.ts";
 import { decodeTombstones, TOMBSTONE_BLOB } from "../../tombstone/tombstone-blob.ts";
 import { TombstoneSet } from "../../tombstone/tombstone-set.ts";
@@ -80,9 +80,13 @@ export async function fromParquet<T>(name: string, store: Pick<FileStore, "open"
   }
 }
 
-/** All that is kept of a file while it is open. @throws what is wrong with the file */
-export async function readContents(meta: DataFile, reader: FileReader, numbers: SeriesNumbers): Promise<FileContents> {
-  const parquet = await readFooter(meta, reader);
+/** All that is kept of a file while it is open, whose footer was read. @throws what is wrong with the file */
+export async function readContents(
+  meta: DataFile,
+  parquet: ParquetFile,
+  reader: FileReader,
+  numbers: SeriesNumbers,
+): Promise<FileContents> {
   const sections = await readSections(parquet, reader);
   const { index, series } = await (sections === undefined ? readWhole(parquet, reader, numbers) : readAll(sections, reader, numbers));
   const deleted = await readBlob(parquet, reader, TOMBSTONE_BLOB);
@@ -122,6 +126,7 @@ export async function readTableRuns(
   const parts: FileRuns[] = [];
   let rowStart = 0;
   let runCount = 0;
+  numbers.expect(sections.reduce((sum, section) => sum + (isOf(section, tableId) ? section.runCount : 0), 0));
   for (const section of sections) {
     const start = rowStart;
     rowStart += section.rowCount;
@@ -129,12 +134,18 @@ export async function readTableRuns(
     const index = decodeSection(section, await reader.read(section.offset, section.length));
     const { from, to } = runsOfTable(index, tableId);
     if (from === to) continue;
-    const { ends, ...own } = pickRuns(index, from, to);
-    const series = numbers.ofRows(own, to - from, runCount);
-    parts.push({ index: { ...own, ends, firstRow: start + startOfRun(index, from) }, series });
+    const { ends, timeBase, firstTimes, lastTimes, ...tags } = pickRuns(index, from, to);
+    const series = numbers.ofRows(tags, to - from, runCount);
+    // Without the tags: those of a million runs are 100 MB.
+    parts.push({ index: { ends, timeBase, firstTimes, lastTimes, firstRow: start + startOfRun(index, from) }, series });
     runCount += to - from;
   }
   return runCount === 0 ? undefined : joinRuns(parts, runCount);
+}
+
+/** Whether all runs of a section are of a table. */
+function isOf({ firstTable, lastTable }: SeriesSection, tableId: TableId): boolean {
+  return firstTable === tableId && lastTable === tableId;
 }
 
 async function readBlob(parquet: ParquetFile, reader: FileReader, name: string): Promise<Uint8Array | undefined> {

@@ -1,6 +1,6 @@
 /** Whether the statistics of a page leave room for a condition. */
 import type { Scalar } from "../../../column/vector.ts";
-import { compareBytes } from "../../../format/parquet/statistics.ts";
+import { compareBytes } from "../../../format/parquet/page/statistics.ts";
 import type { PageIndex } from "../../../format/parquet/types.ts";
 import type { LeafCondition } from "../../index/index-lookup.ts";
 

@@ -1,4 +1,4 @@
-import type { ParquetFile } from "../../../format/parquet/file.ts";
+import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import type { PageDictionary } from "../../../format/parquet/types.ts";
 import { columnsById } from "./columns-by-id.ts";
 

@@ -71,6 +71,15 @@ describe("an open file", () => {
     expect(await readFileRows(meta, memoryFileStore(files), schema)).toEqual(wantedRows(requests, "last_row"));
   });
 
+  test("reads its footer once where its filter is asked first", async () => {
+    const [alone, asked] = [storeOf(), storeOf()];
+    await new SstFile(meta, alone).open(registryOf(), new PageCache(1 << 20));
+    // NULL alone: the footer's counts answer, no filter is read.
+    const wanted = [{ columnId: 999, hashes: [], orNull: true, orAbsent: true }];
+    await new SstFile(meta, asked).openIfHolds(wanted, registryOf(), new PageCache(1 << 20));
+    expect(asked.reads).toBe(alone.reads);
+  });
+
   test("numbers its series as the table does, new ones after those", async () => {
     const registry = registryOf();
     registry.register(["someone else", undefined]);

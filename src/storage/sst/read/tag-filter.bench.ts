@@ -10,7 +10,7 @@
 import { measure } from "mitata";
 import { tsbsJob } from "../../../../test/support/storage/tsbs-job.ts";
 import { type TextTable, textAt, textTableOf } from "../../../column/text-table.ts";
-import { bloomHash } from "../../../format/parquet/bloom-filter.ts";
+import { bloomHash } from "../../../format/parquet/chunks/bloom-filter.ts";
 import { PageCache } from "../../cache/page-cache.ts";
 import { memoryFileStore } from "../../file-store/memory-file-store.ts";
 import { SeriesRegistry } from "../../series/series-registry.ts";

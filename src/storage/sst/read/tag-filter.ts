@@ -9,9 +9,9 @@ import {
   bloomBlockHolds,
   bloomBlocks,
   type BloomHash,
-} from "../../../format/parquet/bloom-filter.ts";
+} from "../../../format/parquet/chunks/bloom-filter.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
-import type { ParquetFile } from "../../../format/parquet/file.ts";
+import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import type { ByteRange } from "../../../format/parquet/types.ts";
 import type { FileReader } from "../../file-store/file-store.ts";
 import { columnsById } from "./columns-by-id.ts";

@@ -100,16 +100,25 @@ export function decodeSection(section: SeriesSection, bytes: Uint8Array): Series
 }
 
 /** Runs `[from, to)` of a section that are of a table; empty if there is none. */
-export function runsOfTable(index: SeriesIndex, tableId: TableId): { readonly from: number; readonly to: number } {
+export function runsOfTable({ codes, dictionaries, ends }: SeriesIndex, tableId: TableId): { readonly from: number; readonly to: number } {
+  const tables = codes[0] as Uint32Array;
+  const code = codeOfText(dictionaries[0] as TextTable, String(tableId));
   let from = 0;
-  while (from < index.ends.length && tableOfRun(index, from) !== tableId) from++;
+  while (from < ends.length && tables[from] !== code) from++;
   let to = from;
-  while (to < index.ends.length && index.codes[0]?.[to] === index.codes[0]?.[from]) to++;
+  while (to < ends.length && tables[to] === code) to++;
   return { from, to };
+}
+
+/** -1 when the table does not have it. */
+function codeOfText(texts: TextTable, text: string): number {
+  for (let code = 1; code < texts.size; code++) if (textAt(texts, code) === text) return code;
+  return -1;
 }
 
 /** Runs `[from, to)` of an index as one of their own, with rows from 0 and the texts that they have. */
 export function pickRuns(index: SeriesIndex, from: number, to: number): SeriesIndex {
+  if (from === 0 && to === index.ends.length) return index;
   const start = startOfRun(index, from);
   const columns = index.codes.map((codes, c) => usedTexts(codes.subarray(from, to), index.dictionaries[c] as TextTable));
   return {

@@ -9,7 +9,7 @@ import { type TextTable, textAt } from "../../../column/text-table.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import type { ColumnInput, ParquetColumn, WrittenFile } from "../../../format/parquet/types.ts";
-import { ParquetWriter } from "../../../format/parquet/writer.ts";
+import { ParquetWriter } from "../../../format/parquet/writing/writer.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import type { FileStore, FileWriter } from "../../file-store/file-store.ts";
 import { COLUMN_INDEX_BLOB, encodeDirectory } from "../../index/directory-codec.ts";

@@ -1,18 +1,23 @@
 /**
  * `topk`, `bottomk`, `limitk`, `limit_ratio`: series that a group keeps as they are.
  */
-import type { AggregateExpression } from "../../syntax/ast.ts";
-import { compareValues } from "../functions/label-functions.ts";
-import { emptySteps, filterValues, valueAt } from "../kernels/steps.ts";
-import { labelsKey } from "../labels.ts";
+import type { AggregateExpression, Span } from "../../syntax/ast.ts";
+import type { Aggregator } from "../../syntax/operators.ts";
+import { sortedInTurns } from "../../../../base/scheduler/sorted-in-turns.ts";
+import { ByLabels, type LabelChoice } from "../by-labels.ts";
+import { dropHistograms, emptySteps, filterValues, setHistogram, valueAt } from "../kernels/steps.ts";
+import { withoutName } from "../labels.ts";
 import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, takeTurn } from "../scope.ts";
-import type { Labels } from "../series-source.ts";
-import { warn } from "../annotation.ts";
-import { hashOf } from "./label-hash.ts";
-import { Chosen } from "./kernels/chosen.ts";
+import type { NativeHistogram } from "../series-source.ts";
+import { informIgnoredInAggregation, warn } from "../annotation.ts";
+import { overSteps } from "../turns.ts";
+import { LabelHasher } from "./label-hash.ts";
+import { Chosen, type Wanted } from "./kernels/chosen.ts";
 
-/** Bytes of a value that is kept. */
-const KEPT_BYTES = 48;
+/** What operators keep. */
+const WANTED: Readonly<Partial<Record<Aggregator, Wanted>>> = { topk: "largest", bottomk: "smallest", limitk: "first" };
+/** What a step costs, in samples of other loops. */
+const STEP_COST = 4;
 /** The first number that 64 bits of a signed integer do not hold. */
 const INTEGER_END = 2 ** 63;
 
@@ -20,7 +25,7 @@ const INTEGER_END = 2 ** 63;
 export async function* chosenSeries(
   node: AggregateExpression,
   parameters: Float64Array,
-  grouping: (labels: Labels) => Labels,
+  grouping: LabelChoice,
   scope: Scope,
 ): AsyncGenerator<StepSeries> {
   checkParameters(parameters, node);
@@ -30,46 +35,66 @@ export async function* chosenSeries(
   }
   const { run } = scope.query;
   const steps = scope.moments.count;
-  const groups = new Map<string, Chosen>();
-  const known: { readonly labels: Labels; readonly dropsName: boolean }[] = [];
   let bytes = 0;
+  const reserve = (more: number): void => {
+    run.reserve(more);
+    bytes += more;
+  };
+  const groups = new ByLabels<Chosen>(grouping);
   for await (const series of scope.query.vector(node.expression, scope)) {
-    const key = labelsKey(grouping(series.labels));
-    let group = groups.get(key);
-    if (group === undefined) {
-      group = new Chosen(steps, worse(node));
-      groups.set(key, group);
-    }
+    if (node.operator !== "limitk") ignoreHistograms(series, node.operator, node.expression.span, scope);
     if (isTurnDue(scope.query)) await takeTurn(scope.query);
-    const taken = group.add(series, known.length, parameters);
-    if (taken === 0) continue;
-    run.reserve(taken * KEPT_BYTES + 256);
-    bytes += taken * KEPT_BYTES + 256;
-    known.push({ labels: series.labels, dropsName: series.dropsName });
+    const group = groups.getOrMake(series.labels, () => new Chosen(steps, WANTED[node.operator] ?? "first", reserve));
+    let number = -1;
+    const rest = overSteps(scope.query, steps, (from, to) => void (number = group.add(series, parameters, from, to, number)), STEP_COST);
+    if (rest !== undefined) await rest;
   }
-  for (const group of groups.values()) {
-    const results = new Map<number, StepSeries>();
-    group.each((id, step, value) => {
-      let series = results.get(id);
-      if (series === undefined) {
-        run.reserve(seriesBytes(steps));
-        bytes += seriesBytes(steps);
-        series = { labels: [], dropsName: false, ...known[id], ...emptySteps(steps) };
-        results.set(id, series);
-      }
-      series.values[step] = value;
-      series.present[step] = 1;
-    });
-    yield* results.values();
-    if (isTurnDue(scope.query)) await takeTurn(scope.query);
-  }
+  for (const group of groups.all) yield* results(group, scope, reserve);
   run.release(bytes);
 }
 
-function worse({ operator }: AggregateExpression): (a: number, b: number) => boolean {
-  if (operator === "limitk") return () => false;
-  const isTop = operator === "topk";
-  return (a, b) => compareValues(a, b, isTop) > 0;
+/** Takes away what an aggregation of numbers has no use for, and tells of it. */
+export function ignoreHistograms(series: StepSeries, aggregation: string, span: Span, { query }: Scope): void {
+  if (dropHistograms(series) > 0) informIgnoredInAggregation(query, aggregation, span);
+}
+
+/** What is kept of each series; of an instant query the best first. */
+async function* results(group: Chosen, scope: Scope, reserve: (bytes: number) => void): AsyncGenerator<StepSeries> {
+  const { query, moments } = scope;
+  const steps = moments.count;
+  const found: (StepSeries | undefined)[] = [];
+  const take = (number: number, step: number, value: number, histogram: NativeHistogram | undefined): void => {
+    let series = found[number];
+    if (series === undefined) {
+      reserve(seriesBytes(steps));
+      const { labels, dropsName } = group.kept[number] ?? { labels: [], dropsName: false };
+      series = { labels, dropsName, ...emptySteps(steps) };
+      found[number] = series;
+    }
+    if (histogram !== undefined) setHistogram(series, step, histogram);
+    else {
+      series.values[step] = value;
+      series.present[step] = 1;
+    }
+  };
+  await overSteps(query, steps, (from, to) => group.each(from, to, take), STEP_COST);
+  const orderOf = (number: number): number => group.kept[number]?.order ?? 0;
+  const valueOf = (number: number): number => found[number]?.values[0] ?? Number.NaN;
+  const numbers = await sortedInTurns(
+    [...found.keys()].filter((number) => found[number] !== undefined),
+    (a, b) => {
+      if (steps > 1) return orderOf(a) - orderOf(b);
+      if (group.isWorse(valueOf(a), valueOf(b))) return 1;
+      return group.isWorse(valueOf(b), valueOf(a)) ? -1 : orderOf(a) - orderOf(b);
+    },
+    query.run.pace,
+  );
+  for (const number of numbers) {
+    const series = found[number];
+    if (series !== undefined) yield series;
+    found[number] = undefined;
+    if (isTurnDue(query)) await takeTurn(query);
+  }
 }
 
 function checkParameters(parameters: Float64Array, { operator }: AggregateExpression): void {
@@ -88,12 +113,17 @@ async function* ofRatio(node: AggregateExpression, parameters: Float64Array, sco
     const capped = ratio < 0 ? -1 : 1;
     warn(scope.query, `ratio value should be between -1 and 1, got ${ratio}, capping to ${capped}`, node.parameter?.span ?? node.span);
   }
+  const hasher = new LabelHasher();
   for await (const series of scope.query.vector(node.expression, scope)) {
-    const place = hashOf(labelsKey(series.labels));
-    filterValues(series, (_value, step) => {
+    // Where Prometheus has dropped the name already, its hash is without it.
+    const place = hasher.placeOf(series.dropsName ? withoutName(series.labels) : series.labels);
+    const isKept = (_value: number, step: number): boolean => {
       const ratio = valueAt(parameters, step);
       return ratio >= 0 ? place < ratio : place >= 1 + ratio;
-    });
+    };
+    const rest = overSteps(scope.query, parameters.length, (from, to) => filterValues(series, isKept, from, to));
+    if (rest !== undefined) await rest;
+    if (isTurnDue(scope.query)) await takeTurn(scope.query);
     if (series.present.includes(1)) yield series;
   }
 }

@@ -3,17 +3,25 @@
  */
 import type { BinaryExpression, UnaryExpression } from "../../syntax/ast.ts";
 import { BINARY_OPERATORS } from "../../syntax/operators.ts";
-import { filterValues, mapValues, valueAt, zipped } from "../kernels/steps.ts";
+import { filterValues, mapValues, valueAt, zipInto } from "../kernels/steps.ts";
+import { scaled } from "../histogram/arithmetic.ts";
+import { eachHistogram } from "../histogram/turns.ts";
 import { evaluationError, type Scope, type StepSeries } from "../scope.ts";
+import { overSteps } from "../turns.ts";
 import { numberOperator } from "./kernels/operators.ts";
+import { hasHistograms, operateSteps, sampleAt } from "./mixed-steps.ts";
 import { matchedVectors } from "./matching.ts";
+import { type Sample, sampleOperation } from "./sample-operators.ts";
 import { setOperation } from "./set-operators.ts";
 
 /** The numbers of an operation of two scalars. @throws DbError */
 export async function scalarOperation({ operator, left, right }: BinaryExpression, scope: Scope): Promise<Float64Array> {
   const combine = numberOperator(operator);
   if (combine === undefined) throw evaluationError(`operator ${JSON.stringify(operator)} not allowed for Scalar operations`);
-  return zipped(await scope.query.scalar(left, scope), await scope.query.scalar(right, scope), combine);
+  const numbers = await scope.query.scalar(left, scope);
+  const others = await scope.query.scalar(right, scope);
+  await overSteps(scope.query, numbers.length, (from, to) => zipInto(numbers, others, combine, from, to));
+  return numbers;
 }
 
 /** The series of an operation with a vector. @throws DbError */
@@ -25,19 +33,40 @@ export function vectorOperation(node: BinaryExpression, scope: Scope): AsyncIter
 async function* withScalar(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
   const { operator, left, right, returnsBool } = node;
   const combine = numberOperator(operator);
-  if (combine === undefined) return; // `</` and `>/` are of histograms.
+  const operation = sampleOperation(node, scope.query);
   const isScalarLeft = left.valueType === "scalar";
   const numbers = await scope.query.scalar(isScalarLeft ? left : right, scope);
+  const numeric = combine ?? ((): number => Number.NaN);
   const ofStep = (value: number, step: number): number =>
-    isScalarLeft ? combine(valueAt(numbers, step), value) : combine(value, valueAt(numbers, step));
-  const filters = BINARY_OPERATORS[operator].family === "comparison" && !returnsBool;
+    isScalarLeft ? numeric(valueAt(numbers, step), value) : numeric(value, valueAt(numbers, step));
+  const { family } = BINARY_OPERATORS[operator];
+  const filters = family === "comparison" && !returnsBool;
   for await (const series of scope.query.vector(isScalarLeft ? right : left, scope)) {
+    if (combine === undefined || hasHistograms(series)) {
+      const sides = (step: number): readonly [Sample, Sample] | undefined => {
+        if (series.present[step] === 0) return undefined;
+        return isScalarLeft ? [valueAt(numbers, step), sampleAt(series, step)] : [sampleAt(series, step), valueAt(numbers, step)];
+      };
+      const steps = await operateSteps(
+        numbers.length,
+        sides,
+        operation,
+        filters ? (isScalarLeft ? "right" : "left") : undefined,
+        scope.query,
+      );
+      const keepsName = filters || family === "trim";
+      if (steps !== undefined) yield { ...series, ...steps, dropsName: series.dropsName || !keepsName };
+      continue;
+    }
+    const rest = overSteps(scope.query, numbers.length, (from, to) => {
+      if (filters) filterValues(series, (value, step) => ofStep(value, step) === 1, from, to);
+      else mapValues(series, ofStep, from, to);
+    });
+    if (rest !== undefined) await rest;
     if (!filters) {
-      mapValues(series, ofStep);
       yield { ...series, dropsName: true };
       continue;
     }
-    filterValues(series, (value, step) => ofStep(value, step) === 1);
     if (series.present.includes(1)) yield series;
   }
 }
@@ -49,7 +78,15 @@ export async function* signedVector({ operator, expression }: UnaryExpression, s
       yield series;
       continue;
     }
-    mapValues(series, (value) => -value);
+    const rest = overSteps(scope.query, scope.moments.count, (from, to) => mapValues(series, (value) => -value, from, to));
+    if (rest !== undefined) await rest;
+    const { histograms } = series;
+    if (histograms !== undefined) {
+      await eachHistogram(scope.query, histograms.length, (step) => {
+        const histogram = histograms[step];
+        if (histogram !== undefined) histograms[step] = scaled(histogram, -1);
+      });
+    }
     yield { ...series, dropsName: true };
   }
 }

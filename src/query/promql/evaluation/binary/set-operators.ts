@@ -3,10 +3,11 @@
  */
 import type { BinaryExpression } from "../../syntax/ast.ts";
 import { cutPresent, unitePresent } from "../kernels/steps.ts";
-import { labelsKey } from "../labels.ts";
+import { ByLabels, type LabelChoice } from "../by-labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import type { Scope, StepSeries } from "../scope.ts";
-import { signatureOf } from "./matching.ts";
+import { isTurnDue, type Scope, type StepSeries, takeTurn } from "../scope.ts";
+import type { Labels } from "../series-source.ts";
+import { choiceOf } from "./matching.ts";
 
 /** The series of a set operation. @throws DbError */
 export async function* setOperation(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
@@ -14,27 +15,33 @@ export async function* setOperation(node: BinaryExpression, scope: Scope): Async
     yield* union(node, scope);
     return;
   }
-  const signature = signatureOf(node.matching);
-  const right = new StepsBySignature(scope);
-  for await (const { labels, present } of scope.query.vector(node.right, scope)) right.add(labelsKey(signature(labels)), present);
+  const { query } = scope;
+  const right = new StepsBySignature(choiceOf(node.matching), scope);
+  for await (const { labels, present } of query.vector(node.right, scope)) {
+    right.add(labels, present);
+    if (isTurnDue(query)) await takeTurn(query);
+  }
   const cuts = node.operator === "and" ? 0 : 1;
-  for await (const series of scope.query.vector(node.left, scope)) {
-    cutPresent(series.present, right.get(labelsKey(signature(series.labels))), cuts);
+  for await (const series of query.vector(node.left, scope)) {
+    if (isTurnDue(query)) await takeTurn(query);
+    cutPresent(series.present, right.get(series.labels), cuts);
     if (series.present.includes(1)) yield series;
   }
   right.release();
 }
 
 async function* union(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
-  const signature = signatureOf(node.matching);
-  const left = new StepsBySignature(scope);
+  const { query } = scope;
+  const left = new StepsBySignature(choiceOf(node.matching), scope);
   const merged = new MergedSeries(scope);
-  for await (const series of scope.query.vector(node.left, scope)) {
-    left.add(labelsKey(signature(series.labels)), series.present);
+  for await (const series of query.vector(node.left, scope)) {
+    if (isTurnDue(query)) await takeTurn(query);
+    left.add(series.labels, series.present);
     merged.add(series);
   }
-  for await (const series of scope.query.vector(node.right, scope)) {
-    cutPresent(series.present, left.get(labelsKey(signature(series.labels))), 1);
+  for await (const series of query.vector(node.right, scope)) {
+    if (isTurnDue(query)) await takeTurn(query);
+    cutPresent(series.present, left.get(series.labels), 1);
     if (series.present.includes(1)) merged.add(series);
   }
   yield* merged.take();
@@ -43,10 +50,11 @@ async function* union(node: BinaryExpression, scope: Scope): AsyncGenerator<Step
 
 /** Steps at which any series of a signature has a value. */
 class StepsBySignature {
-  private readonly steps = new Map<string, Uint8Array>();
+  private readonly steps: ByLabels<Uint8Array>;
   private readonly scope: Scope;
 
-  constructor(scope: Scope) {
+  constructor(choice: LabelChoice, scope: Scope) {
+    this.steps = new ByLabels(choice);
     this.scope = scope;
   }
 
@@ -54,21 +62,19 @@ class StepsBySignature {
     return this.scope.moments.count + 128;
   }
 
-  add(key: string, present: Uint8Array): void {
-    const known = this.steps.get(key);
-    if (known !== undefined) {
-      unitePresent(known, present);
-      return;
-    }
-    this.scope.query.run.reserve(this.bytes());
-    this.steps.set(key, present.slice());
+  add(labels: Labels, present: Uint8Array): void {
+    const known = this.steps.getOrMake(labels, () => {
+      this.scope.query.run.reserve(this.bytes());
+      return new Uint8Array(present.length);
+    });
+    unitePresent(known, present);
   }
 
-  get(key: string): Uint8Array | undefined {
-    return this.steps.get(key);
+  get(labels: Labels): Uint8Array | undefined {
+    return this.steps.get(labels);
   }
 
   release(): void {
-    this.scope.query.run.release(this.bytes() * this.steps.size);
+    this.scope.query.run.release(this.bytes() * this.steps.all.length);
   }
 }

@@ -2,14 +2,14 @@
  * `absent` and `absent_over_time`: 1 where a selector has nothing, with the labels that it asks for.
  */
 import type { Call, Expression, LabelMatcher } from "../../syntax/ast.ts";
-import { unitePresent } from "../kernels/steps.ts";
+import { Scratch } from "../kernels/scratch.ts";
+import { markSeen, unitePresent } from "../kernels/steps.ts";
 import { windowsOf } from "../kernels/windows.ts";
 import { METRIC_NAME, withLabel } from "../labels.ts";
 import type { Scope, StepSeries } from "../scope.ts";
 import { rangeVector } from "../selectors.ts";
 import type { Labels } from "../series-source.ts";
-import { emptySteps } from "../kernels/steps.ts";
-import { PRESENT_OVER_TIME } from "./kernels/over-time.ts";
+import { inPieces } from "../turns.ts";
 import { rangeArgument } from "./range-functions.ts";
 
 /** @throws DbError */
@@ -27,15 +27,15 @@ export async function* absentOverTime(call: Call, scope: Scope): AsyncGenerator<
   if (range === undefined) return;
   const { moments, rangeMillis, series } = rangeVector(range, scope);
   const present = new Uint8Array(scope.moments.count);
-  for await (const { times, values, count } of series) {
-    const out = emptySteps(scope.moments.count);
-    const windows = windowsOf(times, count, moments, rangeMillis);
-    PRESENT_OVER_TIME(
-      { times, values, count, windows, moments, rangeMillis, evaluation: scope.moments, parameters: [] },
-      out.values,
-      out.present,
-    );
-    unitePresent(present, out.present);
+  const scratch = new Scratch(scope.query.run);
+  try {
+    for await (const { times, count } of series) {
+      const { windows, work } = windowsOf(times, count, moments, rangeMillis, scratch);
+      await inPieces(work, scope.query);
+      markSeen(present, windows);
+    }
+  } finally {
+    scratch.release();
   }
   yield* missing(present, range);
 }
@@ -43,7 +43,13 @@ export async function* absentOverTime(call: Call, scope: Scope): AsyncGenerator<
 function* missing(present: Uint8Array, argument: Expression): Generator<StepSeries> {
   const missed = present.map((is) => 1 - is);
   if (missed.includes(1))
-    yield { labels: labelsOf(argument), dropsName: false, values: new Float64Array(missed.length).fill(1), present: missed };
+    yield {
+      labels: labelsOf(argument),
+      dropsName: false,
+      values: new Float64Array(missed.length).fill(1),
+      present: missed,
+      histograms: undefined,
+    };
 }
 
 function labelsOf(argument: Expression): Labels {

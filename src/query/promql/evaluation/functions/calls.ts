@@ -2,11 +2,13 @@
  * Calls: which function gives a vector, which a scalar.
  */
 import type { Call } from "../../syntax/ast.ts";
-import { addToScalar, emptySteps, filledSteps, zipped } from "../kernels/steps.ts";
+import { addToScalar, fillSteps, zipInto } from "../kernels/steps.ts";
 import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
 import { instantSelector } from "../selectors.ts";
+import { overSteps } from "../turns.ts";
 import { absent, absentOverTime } from "./absent.ts";
-import { histogramFraction, histogramQuantile, histogramQuantiles } from "./classic-histogram.ts";
+import { histogramFraction, histogramQuantile, histogramQuantiles } from "./histogram-quantile.ts";
+import { HISTOGRAM_FUNCTIONS, histogramFunction } from "./histogram-functions.ts";
 import { info } from "./info.ts";
 import { CALENDAR_FUNCTIONS, calendarFunction, INSTANT_FUNCTIONS, instantFunction } from "./instant-functions.ts";
 import { labelJoin, labelReplace, sorted, sortedByLabel } from "./label-functions.ts";
@@ -27,6 +29,7 @@ const VECTOR_FUNCTIONS: ReadonlyMap<string, VectorFunction> = new Map<string, Ve
   ["sort_by_label", sortedByLabel],
   ["sort_by_label_desc", sortedByLabel],
   ["sort_desc", sorted],
+  ["start_timestamp", startTimestamp],
   ["timestamp", timestamp],
   ["vector", vectorOf],
 ]);
@@ -40,20 +43,22 @@ export function vectorCall(call: Call, scope: Scope): AsyncIterable<StepSeries> 
   if (ofValue !== undefined) return instantFunction(call, ofValue, scope);
   const part = CALENDAR_FUNCTIONS.get(name);
   if (part !== undefined) return calendarFunction(call, part, scope);
+  const ofHistogram = HISTOGRAM_FUNCTIONS.get(name);
+  if (ofHistogram !== undefined) return histogramFunction(call, ofHistogram, scope);
   const ofVector = VECTOR_FUNCTIONS.get(name);
   if (ofVector !== undefined) return ofVector(call, scope);
-  throw evaluationError(`cannot evaluate ${name}(): it needs native histograms, start timestamps or metadata, which are not supported`);
+  throw evaluationError(`cannot evaluate ${name}(): no such function gives an instant vector`);
 }
 
 /** The numbers of a call, one a step. @throws DbError */
 export async function scalarCall(call: Call, scope: Scope): Promise<Float64Array> {
-  const { startMillis, stepMillis, count } = scope.moments;
+  const { count } = scope.moments;
   const { times } = scope.query;
   const constant = (value: number): Float64Array => new Float64Array(count).fill(value);
   const [first, second] = call.args;
   switch (call.signature.name) {
     case "time":
-      return filledSteps(count, (step) => (startMillis + step * stepMillis) / 1000);
+      return secondsOf(scope);
     case "pi":
       return constant(Math.PI);
     case "start":
@@ -68,7 +73,10 @@ export async function scalarCall(call: Call, scope: Scope): Promise<Float64Array
     case "max_of": {
       if (first === undefined || second === undefined) break;
       const combine = call.signature.name === "min_of" ? Math.min : Math.max;
-      return zipped(await scope.query.scalar(first, scope), await scope.query.scalar(second, scope), combine);
+      const numbers = await scope.query.scalar(first, scope);
+      const others = await scope.query.scalar(second, scope);
+      await overSteps(scope.query, count, (from, to) => zipInto(numbers, others, combine, from, to));
+      return numbers;
     }
     case "scalar": {
       if (first === undefined) break;
@@ -83,11 +91,19 @@ export async function scalarCall(call: Call, scope: Scope): Promise<Float64Array
   throw evaluationError(`cannot evaluate ${call.signature.name}(): no such function gives a scalar`);
 }
 
+/** When each step is. */
+async function secondsOf({ query, moments: { startMillis, stepMillis, count } }: Scope): Promise<Float64Array> {
+  const out = new Float64Array(count);
+  const ofStep = (step: number): number => (startMillis + step * stepMillis) / 1000;
+  await overSteps(query, count, (from, to) => fillSteps(out, ofStep, from, to));
+  return out;
+}
+
 async function* vectorOf({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
   const [scalar] = args;
   if (scalar === undefined) return;
-  const { present } = emptySteps(scope.moments.count);
-  yield { labels: [], dropsName: false, values: await scope.query.scalar(scalar, scope), present: present.fill(1) };
+  const present = new Uint8Array(scope.moments.count).fill(1);
+  yield { labels: [], dropsName: false, values: await scope.query.scalar(scalar, scope), present, histograms: undefined };
 }
 
 /** Of a selector the time of the sample, of all else that of the step. */
@@ -99,7 +115,19 @@ async function* timestamp({ args }: Call, scope: Scope): AsyncGenerator<StepSeri
     for await (const series of instantSelector(inner, scope, "time")) yield { ...series, dropsName: true };
     return;
   }
-  const { startMillis, stepMillis, count } = scope.moments;
   for await (const series of scope.query.vector(argument, scope))
-    yield { ...series, dropsName: true, values: filledSteps(count, (step) => (startMillis + step * stepMillis) / 1000) };
+    yield {
+      ...series,
+      dropsName: true,
+      values: await secondsOf(scope),
+      histograms: undefined,
+    };
+}
+
+/** When the counting of a selector's sample began; of all else nobody knows. */
+async function* startTimestamp({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+  const [argument] = args;
+  const inner = argument === undefined ? undefined : unwrapped(argument);
+  if (inner?.kind !== "VectorSelector") return;
+  for await (const series of instantSelector(inner, scope, "start")) yield { ...series, dropsName: true };
 }

@@ -3,11 +3,12 @@
  */
 import { compileLinearRegex } from "../../../../base/text/linear-regex.ts";
 import type { Call, Expression, LabelMatcher, VectorSelector } from "../../syntax/ast.ts";
-import { emptySteps, valueAt } from "../kernels/steps.ts";
+import { copyStep, emptySteps, valueAt } from "../kernels/steps.ts";
 import { labelsKey, labelValue, METRIC_NAME, onlyLabels, withLabel } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
 import { collected, evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
 import { instantSelector, momentsOf } from "../selectors.ts";
+import { overSteps } from "../turns.ts";
 import type { Labels } from "../series-source.ts";
 
 const IDENTIFYING: ReadonlySet<string> = new Set(["instance", "job"]);
@@ -46,7 +47,7 @@ export async function* info(call: Call, scope: Scope): AsyncGenerator<StepSeries
     }
     const identity = onlyLabels(series.labels, IDENTIFYING);
     const infos = identity.length === 0 ? [] : (byIdentity.get(labelsKey(identity)) ?? []);
-    for (const one of enriched(series, infos, wanted, needsInfo)) merged.add(one);
+    for (const one of await enriched(series, infos, wanted, needsInfo, scope)) merged.add(one);
   }
   yield* merged.take();
   found.release();
@@ -90,11 +91,20 @@ function nameTest(matchers: readonly LabelMatcher[]): (name: string) => boolean 
   return (name) => tests.every((test) => test(name));
 }
 
+/** What a step costs, and each info series at it, in samples of other loops. */
+const STEP_COST = 64;
+
 /** The series apart by the labels that it gets. */
-function enriched(base: StepSeries, infos: readonly StepSeries[], wanted: ReadonlySet<string>, needsInfo: boolean): Iterable<StepSeries> {
+async function enriched(
+  base: StepSeries,
+  infos: readonly StepSeries[],
+  wanted: ReadonlySet<string>,
+  needsInfo: boolean,
+  scope: Scope,
+): Promise<Iterable<StepSeries>> {
   const parts = new Map<string, StepSeries>();
-  for (let step = 0; step < base.present.length; step++) {
-    if (base.present[step] === 0) continue;
+  const enrich = (step: number): void => {
+    if (base.present[step] === 0) return;
     const newest = new Map<string, StepSeries>();
     for (const one of infos) {
       if (one.present[step] === 0) continue;
@@ -102,7 +112,7 @@ function enriched(base: StepSeries, infos: readonly StepSeries[], wanted: Readon
       const known = newest.get(name);
       if (known === undefined || valueAt(one.values, step) > valueAt(known.values, step)) newest.set(name, one);
     }
-    if (newest.size === 0 && needsInfo) continue;
+    if (newest.size === 0 && needsInfo) return;
     const labels = joined(base.labels, newest.values(), wanted);
     const key = labelsKey(labels);
     let part = parts.get(key);
@@ -110,9 +120,12 @@ function enriched(base: StepSeries, infos: readonly StepSeries[], wanted: Readon
       part = { labels, dropsName: base.dropsName, ...emptySteps(base.present.length) };
       parts.set(key, part);
     }
-    part.values[step] = valueAt(base.values, step);
-    part.present[step] = 1;
-  }
+    copyStep(base, part, step);
+  };
+  const loop = (from: number, to: number): void => {
+    for (let step = from; step < to; step++) enrich(step);
+  };
+  await overSteps(scope.query, base.present.length, loop, STEP_COST * (1 + infos.length));
   return parts.values();
 }
 

@@ -3,11 +3,14 @@
  */
 import { civilFromDays, daysFromCivil, daysInMonth } from "../../../../value/civil.ts";
 import type { Call } from "../../syntax/ast.ts";
-import { filledSteps, filterValues, mapValues, valueAt } from "../kernels/steps.ts";
+import { dropHistograms, fillSteps, filterValues, mapValues, valueAt } from "../kernels/steps.ts";
 import type { Scope, StepSeries } from "../scope.ts";
+import { overSteps } from "../turns.ts";
 
 type OfValue = (value: number, ...parameters: number[]) => number;
 
+/** What a part of a date costs, in samples of other loops. */
+const DATE_COST = 8;
 const PER_TURN = 180 / Math.PI;
 
 /** By name; the scalar arguments follow the value. */
@@ -76,12 +79,16 @@ export async function* instantFunction(call: Call, ofValue: OfValue, scope: Scop
   for (const other of others) parameters.push(await query.scalar(other, scope));
   const [low, high] = parameters;
   for await (const series of query.vector(argument, scope)) {
-    if (low === undefined) mapValues(series, (value) => ofValue(value));
-    else if (high === undefined) mapValues(series, (value, step) => ofValue(value, valueAt(low, step)));
-    else {
-      filterValues(series, (_value, step) => !(valueAt(low, step) > valueAt(high, step)));
-      mapValues(series, (value, step) => ofValue(value, valueAt(low, step), valueAt(high, step)));
-    }
+    dropHistograms(series);
+    const rest = overSteps(query, scope.moments.count, (from, to) => {
+      if (low === undefined) mapValues(series, (value) => ofValue(value), from, to);
+      else if (high === undefined) mapValues(series, (value, step) => ofValue(value, valueAt(low, step)), from, to);
+      else {
+        filterValues(series, (_value, step) => !(valueAt(low, step) > valueAt(high, step)), from, to);
+        mapValues(series, (value, step) => ofValue(value, valueAt(low, step), valueAt(high, step)), from, to);
+      }
+    });
+    if (rest !== undefined) await rest;
     yield { ...series, dropsName: true };
   }
 }
@@ -92,12 +99,16 @@ export async function* calendarFunction(call: Call, part: (seconds: number) => n
   const { startMillis, stepMillis, count } = scope.moments;
   const checked = (seconds: number): number => (Number.isFinite(seconds) ? part(seconds) : Number.NaN);
   if (argument === undefined) {
-    const values = filledSteps(count, (step) => part((startMillis + step * stepMillis) / 1000));
-    yield { labels: [], dropsName: false, values, present: new Uint8Array(count).fill(1) };
+    const values = new Float64Array(count);
+    const ofStep = (step: number): number => part((startMillis + step * stepMillis) / 1000);
+    await overSteps(scope.query, count, (from, to) => fillSteps(values, ofStep, from, to), DATE_COST);
+    yield { labels: [], dropsName: false, values, present: new Uint8Array(count).fill(1), histograms: undefined };
     return;
   }
   for await (const series of scope.query.vector(argument, scope)) {
-    mapValues(series, checked);
+    dropHistograms(series);
+    const rest = overSteps(scope.query, count, (from, to) => mapValues(series, checked, from, to), DATE_COST);
+    if (rest !== undefined) await rest;
     yield { ...series, dropsName: true };
   }
 }

@@ -5,7 +5,7 @@ import { sortedInTurns } from "../../../../base/scheduler/sorted-in-turns.ts";
 import { compileLinearRegex, compileReplacement } from "../../../../base/text/linear-regex.ts";
 import type { Call } from "../../syntax/ast.ts";
 import { warn } from "../annotation.ts";
-import { valueAt } from "../kernels/steps.ts";
+import { dropHistograms, valueAt } from "../kernels/steps.ts";
 import { compareLabels, labelValue, METRIC_NAME, withLabel } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
 import { collected, evaluationError, isTurnDue, type Scope, type StepSeries, stringOf, takeTurn } from "../scope.ts";
@@ -61,13 +61,18 @@ export async function* sorted(call: Call, scope: Scope): AsyncGenerator<StepSeri
   if (vector === undefined) return;
   if (scope.query.times.startMillis !== scope.query.times.endMillis) {
     warn(scope.query, "sort is ineffective for range queries since results are always ordered by labels", call.span);
-    yield* scope.query.vector(vector, scope);
+    yield* numbersOf(scope.query.vector(vector, scope));
     return;
   }
-  const { all, release } = await collected(scope.query.vector(vector, scope), scope);
+  const { all, release } = await collected(numbersOf(scope.query.vector(vector, scope)), scope);
   const byValue = (a: StepSeries, b: StepSeries): number => compareValues(valueAt(a.values, 0), valueAt(b.values, 0), isDescending);
   yield* await sortedInTurns(all, byValue, scope.query.run.pace);
   release();
+}
+
+/** Histograms have no order: they leave. */
+async function* numbersOf(all: AsyncIterable<StepSeries>): AsyncGenerator<StepSeries> {
+  for await (const series of all) if (dropHistograms(series) === 0 || series.present.includes(1)) yield series;
 }
 
 /** NaN comes last either way. */
@@ -93,7 +98,8 @@ export async function* sortedByLabel(call: Call, scope: Scope): AsyncGenerator<S
   release();
 }
 
-function compareByLabels(a: StepSeries, b: StepSeries, names: readonly string[]): number {
+/** By these labels, digits as numbers, then by all. */
+export function compareByLabels(a: Pick<StepSeries, "labels">, b: Pick<StepSeries, "labels">, names: readonly string[]): number {
   for (const name of names) {
     const order = compareNatural(labelValue(a.labels, name), labelValue(b.labels, name));
     if (order !== 0) return order;

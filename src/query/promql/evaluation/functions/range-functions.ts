@@ -4,15 +4,27 @@
 import type { Call, MatrixSelector, SubqueryExpression } from "../../syntax/ast.ts";
 import { inform, warn } from "../annotation.ts";
 import { emptySteps, valueAt } from "../kernels/steps.ts";
+import { sequence } from "../kernels/pieces.ts";
+import { Scratch } from "../kernels/scratch.ts";
 import { windowsOf } from "../kernels/windows.ts";
 import { labelValue, METRIC_NAME } from "../labels.ts";
 import { evaluationError, isTurnDue, type Scope, type StepSeries, takeTurn, unwrapped } from "../scope.ts";
 import { rangeVector } from "../selectors.ts";
+import { hasNumbers } from "../kernels/steps.ts";
+import { type MixedRange, mixedRange } from "./mixed-range.ts";
+import { inPieces } from "../turns.ts";
 import { extendedKernel } from "./kernels/extended.ts";
-import * as overTime from "./kernels/over-time.ts";
+import * as extremes from "./kernels/extremes.ts";
+import { CHANGES, RESETS } from "./kernels/falls.ts";
+import { INTEGRAL, isStrategy } from "./kernels/integral.ts";
+import * as lines from "./kernels/lines.ts";
+import * as picked from "./kernels/picked.ts";
 import type { RangeKernel } from "./kernels/range-input.ts";
 import { MAD_OVER_TIME, QUANTILE_OVER_TIME } from "./kernels/ranked.ts";
 import * as rate from "./kernels/rate.ts";
+import { SMOOTHING } from "./kernels/smoothing.ts";
+import { AVG_OVER_TIME, SUM_OVER_TIME } from "./kernels/sums.ts";
+import { STDDEV_OVER_TIME, STDVAR_OVER_TIME } from "./kernels/variance.ts";
 
 interface RangeFunction {
   readonly kernel: RangeKernel;
@@ -26,32 +38,33 @@ interface RangeFunction {
 
 /** Functions by name. */
 export const RANGE_FUNCTIONS: ReadonlyMap<string, RangeFunction> = new Map<string, RangeFunction>([
-  ["avg_over_time", { kernel: overTime.AVG_OVER_TIME }],
-  ["changes", { kernel: rate.CHANGES }],
-  ["count_over_time", { kernel: overTime.COUNT_OVER_TIME }],
+  ["avg_over_time", { kernel: AVG_OVER_TIME }],
+  ["changes", { kernel: CHANGES }],
+  ["count_over_time", { kernel: picked.COUNT_OVER_TIME }],
   ["delta", { kernel: rate.DELTA }],
-  ["deriv", { kernel: overTime.DERIV }],
-  ["double_exponential_smoothing", { kernel: overTime.SMOOTHING, check: checkSmoothing }],
-  ["first_over_time", { kernel: overTime.FIRST_OVER_TIME, keepsName: true }],
-  ["idelta", { kernel: rate.IDELTA }],
+  ["deriv", { kernel: lines.DERIV }],
+  ["double_exponential_smoothing", { kernel: SMOOTHING, check: checkSmoothing }],
+  ["first_over_time", { kernel: picked.FIRST_OVER_TIME, keepsName: true }],
+  ["idelta", { kernel: picked.IDELTA }],
   ["increase", { kernel: rate.INCREASE, wantsCounter: true }],
-  ["irate", { kernel: rate.IRATE }],
-  ["last_over_time", { kernel: overTime.LAST_OVER_TIME, keepsName: true }],
+  ["integral", { kernel: INTEGRAL, check: checkStrategy }],
+  ["irate", { kernel: picked.IRATE }],
+  ["last_over_time", { kernel: picked.LAST_OVER_TIME, keepsName: true }],
   ["mad_over_time", { kernel: MAD_OVER_TIME }],
-  ["max_over_time", { kernel: overTime.MAX_OVER_TIME }],
-  ["min_over_time", { kernel: overTime.MIN_OVER_TIME }],
-  ["predict_linear", { kernel: overTime.PREDICT_LINEAR }],
-  ["present_over_time", { kernel: overTime.PRESENT_OVER_TIME }],
+  ["max_over_time", { kernel: extremes.MAX_OVER_TIME }],
+  ["min_over_time", { kernel: extremes.MIN_OVER_TIME }],
+  ["predict_linear", { kernel: lines.PREDICT_LINEAR }],
+  ["present_over_time", { kernel: picked.PRESENT_OVER_TIME }],
   ["quantile_over_time", { kernel: QUANTILE_OVER_TIME, check: checkQuantile }],
   ["rate", { kernel: rate.RATE, wantsCounter: true }],
-  ["resets", { kernel: rate.RESETS }],
-  ["stddev_over_time", { kernel: overTime.STDDEV_OVER_TIME }],
-  ["stdvar_over_time", { kernel: overTime.STDVAR_OVER_TIME }],
-  ["sum_over_time", { kernel: overTime.SUM_OVER_TIME }],
-  ["ts_of_first_over_time", { kernel: overTime.TS_OF_FIRST }],
-  ["ts_of_last_over_time", { kernel: overTime.TS_OF_LAST }],
-  ["ts_of_max_over_time", { kernel: overTime.TS_OF_MAX }],
-  ["ts_of_min_over_time", { kernel: overTime.TS_OF_MIN }],
+  ["resets", { kernel: RESETS }],
+  ["stddev_over_time", { kernel: STDDEV_OVER_TIME }],
+  ["stdvar_over_time", { kernel: STDVAR_OVER_TIME }],
+  ["sum_over_time", { kernel: SUM_OVER_TIME }],
+  ["ts_of_first_over_time", { kernel: picked.TS_OF_FIRST }],
+  ["ts_of_last_over_time", { kernel: picked.TS_OF_LAST }],
+  ["ts_of_max_over_time", { kernel: extremes.TS_OF_MAX }],
+  ["ts_of_min_over_time", { kernel: extremes.TS_OF_MIN }],
 ]);
 
 /** The series of a call. @throws DbError */
@@ -68,27 +81,61 @@ export async function* rangeFunction(
   const extended = extensionOf(call, range, scope);
   const { moments, rangeMillis, series } = rangeVector(range, scope);
   const { moments: evaluation, query } = scope;
-  for await (const { labels, dropsName, times, values, count } of series) {
+  const scratch = new Scratch(query.run);
+  const ofNumbers: MixedRange["ofNumbers"] = async ({ times, values, count }, windows) => {
     const out = emptySteps(evaluation.count);
-    const windows = windowsOf(times, count, moments, rangeMillis);
-    if (isTurnDue(query)) await takeTurn(query);
-    (extended ?? kernel)({ times, values, count, windows, moments, rangeMillis, evaluation, parameters }, out.values, out.present);
-    if (isTurnDue(query)) await takeTurn(query);
-    if (!out.present.includes(1)) continue;
-    if (wantsCounter === true) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
-    yield { labels, dropsName: dropsName || keepsName !== true, ...out };
+    const input = { times, values, count, windows, moments, rangeMillis, evaluation, parameters, scratch };
+    await inPieces((extended ?? kernel)(input, out.values, out.present), query);
+    return out;
+  };
+  try {
+    for await (const one of series) {
+      const { labels, dropsName, times, values, count } = one;
+      if (one.histograms !== undefined || one.starts !== undefined) {
+        const { name } = call.signature;
+        const of = { name, series: one, mode: modeOf(range), span: range.span, moments, rangeMillis, query, ofNumbers };
+        const { steps, bytes } = await mixedRange(of);
+        if (wantsCounter === true && hasNumbers(steps)) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
+        if (steps.present.includes(1)) yield { labels, dropsName: dropsName || keepsName !== true, ...steps };
+        query.run.release(bytes);
+        continue;
+      }
+      const out = emptySteps(evaluation.count);
+      const { windows, work } = windowsOf(times, count, moments, rangeMillis, scratch);
+      const input = { times, values, count, windows, moments, rangeMillis, evaluation, parameters, scratch };
+      const rest = inPieces(
+        sequence(
+          () => work,
+          () => (extended ?? kernel)(input, out.values, out.present),
+        ),
+        query,
+      );
+      if (rest !== undefined) await rest;
+      if (isTurnDue(query)) await takeTurn(query);
+      if (!out.present.includes(1)) continue;
+      if (wantsCounter === true) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
+      yield { labels, dropsName: dropsName || keepsName !== true, ...out };
+    }
+  } finally {
+    scratch.release();
   }
 }
 
 /** What stands for the function's own kernel when the range is anchored or smoothed. @throws DbError for a function that takes none */
 function extensionOf(call: Call, range: MatrixSelector | SubqueryExpression, { query }: Scope): RangeKernel | undefined {
-  if (range.kind !== "MatrixSelector" || !(range.selector.isAnchored || range.selector.isSmoothed)) return undefined;
-  const mode = range.selector.isAnchored ? "anchored" : "smoothed";
+  const mode = modeOf(range);
+  if (mode === undefined) return undefined;
   const { name } = call.signature;
   const kernel = extendedKernel(name, mode, query.times.lookbackMillis);
   if (kernel !== undefined) return kernel;
   const functions = mode === "anchored" ? "changes, delta, increase, rate, resets" : "delta, increase, rate";
   throw evaluationError(`${mode} modifier can only be used with: ${functions} - not with ${name}`);
+}
+
+function modeOf(range: MatrixSelector | SubqueryExpression): "anchored" | "smoothed" | undefined {
+  if (range.kind !== "MatrixSelector") return undefined;
+  if (range.selector.isAnchored) return "anchored";
+  return range.selector.isSmoothed ? "smoothed" : undefined;
 }
 
 /** The argument that is a range vector. */
@@ -119,6 +166,14 @@ export function warnQuantiles(quantiles: Float64Array, span: Call["span"], { que
     const shown = Number.isFinite(quantile) ? String(quantile) : Number.isNaN(quantile) ? "NaN" : quantile > 0 ? "+Inf" : "-Inf";
     warn(query, `quantile value should be between 0 and 1, got ${shown}`, span);
   }
+}
+
+function checkStrategy(_call: Call, [strategies]: readonly Float64Array[], _scope: Scope): void {
+  const [strategy] = strategies ?? [];
+  if (strategies === undefined || strategy === undefined) return;
+  if (!isStrategy(strategy)) throw evaluationError(`invalid strategy of integral(): ${strategy}; it is 0 (left), 1 (right) or 2 (line)`);
+  if (strategies.some((other) => other !== strategy))
+    throw evaluationError("invalid strategy of integral(): it is not the same at all steps");
 }
 
 function checkSmoothing(_call: Call, parameters: readonly Float64Array[], { moments }: Scope): void {

@@ -1,8 +1,10 @@
 /**
- * Which samples of a series each step sees. Both ends of a window only move forward, so all steps together cost steps + samples.
+ * Which samples of a series each step sees. Both ends of a window only move forward, so all steps together cost steps + samples, and less
+ * where steps are far apart: what lies between is not looked at.
  */
 import type { Moments } from "../scope.ts";
-import { emptySteps } from "./steps.ts";
+import { ranges, sequence, type Work } from "./pieces.ts";
+import type { Scratch } from "./scratch.ts";
 
 /** By step: samples `[first, end)`. */
 export interface Windows {
@@ -10,21 +12,71 @@ export interface Windows {
   readonly end: Int32Array;
 }
 
-/** The windows `(moment - rangeMillis, moment]`. */
-export function windowsOf(times: Float64Array, count: number, moments: Moments, rangeMillis: number): Windows {
-  const first = new Int32Array(moments.count);
-  const end = new Int32Array(moments.count);
-  const { startMillis, stepMillis } = moments;
-  let low = 0;
-  let high = 0;
-  for (let i = 0; i < first.length; i++) {
-    const moment = startMillis + i * stepMillis;
-    while (high < count && times[high]! <= moment) high++;
-    while (low < high && times[low]! <= moment - rangeMillis) low++;
+/** Samples that are looked at one by one before others are skipped. */
+const NEAR = 8;
+
+/** The first place from `from` on whose time is after a moment; ascending times. */
+export function firstAfter(times: Float64Array, from: number, count: number, millis: number): number {
+  let at = from;
+  const near = Math.min(count, from + NEAR);
+  while (at < near && times[at]! <= millis) at++;
+  if (at < near || at === count) return at;
+  // Steps that double, then halves: the place is within [low, high].
+  let low = at;
+  let high = at;
+  for (let width = NEAR; high < count && times[high]! <= millis; width *= 2) {
+    low = high + 1;
+    high = Math.min(count, high + width);
+  }
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! <= millis) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The windows `(moment - rangeMillis, moment]`, filled by `work`, in arrays that are scratch. */
+export function windowsOf(
+  times: Float64Array,
+  count: number,
+  { startMillis, stepMillis, count: steps }: Moments,
+  rangeMillis: number,
+  scratch: Scratch,
+): { readonly windows: Windows; readonly work: Work } {
+  const first = exactly(scratch.int32("windowFirst", steps), steps);
+  const end = exactly(scratch.int32("windowEnd", steps), steps);
+  const work = ranges(steps, (from, to) =>
+    fillWindows(times, count, startMillis + from * stepMillis, stepMillis, rangeMillis, first, end, from, to),
+  );
+  return { windows: { first, end }, work };
+}
+
+/** @param startMillis of step `from` */
+function fillWindows(
+  times: Float64Array,
+  count: number,
+  startMillis: number,
+  stepMillis: number,
+  rangeMillis: number,
+  first: Int32Array,
+  end: Int32Array,
+  from: number,
+  to: number,
+): void {
+  let low = from === 0 ? 0 : first[from - 1]!;
+  let high = from === 0 ? 0 : end[from - 1]!;
+  for (let i = from; i < to; i++) {
+    const moment = startMillis + (i - from) * stepMillis;
+    high = firstAfter(times, high, count, moment);
+    low = firstAfter(times, low, high, moment - rangeMillis);
     first[i] = low;
     end[i] = high;
   }
-  return { first, end };
+}
+
+function exactly(array: Int32Array, length: number): Int32Array {
+  return array.length === length ? array : array.subarray(0, length);
 }
 
 /** Whether a NaN is a stale marker. Its bits are looked at where they lie: a number that was read may have lost them. */
@@ -36,57 +88,91 @@ function bitsOf(values: Float64Array, count: number): Uint32Array {
   return new Uint32Array(values.buffer, values.byteOffset, 2 * count);
 }
 
-/** The newest sample at each moment within the look-back; a stale marker is none. @param asks for its value or its time in seconds */
+/** Whether a sample is a stale marker, by its position. */
+export function staleTest(values: Float64Array, count: number): (at: number) => boolean {
+  const bits = bitsOf(values, count);
+  return (at) => isStale(bits, at);
+}
+
+/**
+ * The newest sample at each moment within the look-back; a stale marker is none. Fills `out` and marks `present`.
+ *
+ * @param asks for its value or its time in seconds
+ */
 export function newestSamples(
   times: Float64Array,
   values: Float64Array,
   count: number,
-  moments: Moments,
+  { startMillis, stepMillis }: Moments,
   lookbackMillis: number,
   asks: "value" | "time",
-): { values: Float64Array; present: Uint8Array; any: boolean } {
-  const out = emptySteps(moments.count);
-  const { startMillis, stepMillis } = moments;
+  out: Float64Array,
+  present: Uint8Array,
+): Work {
   let bits: Uint32Array | undefined;
   let next = 0;
-  let any = false;
-  for (let i = 0; i < moments.count; i++) {
-    const moment = startMillis + i * stepMillis;
-    while (next < count && times[next]! <= moment) next++;
-    if (next === 0 || times[next - 1]! <= moment - lookbackMillis) continue;
-    const value = values[next - 1]!;
-    if (value !== value) {
-      bits ??= bitsOf(values, count);
-      if (isStale(bits, next - 1)) continue;
+  return ranges(out.length, (from, to) => {
+    let at = next;
+    for (let i = from; i < to; i++) {
+      const moment = startMillis + i * stepMillis;
+      at = firstAfter(times, at, count, moment);
+      if (at === 0 || times[at - 1]! <= moment - lookbackMillis) continue;
+      const value = values[at - 1]!;
+      if (value !== value) {
+        bits ??= bitsOf(values, count);
+        if (isStale(bits, at - 1)) continue;
+      }
+      out[i] = asks === "value" ? value : times[at - 1]! / 1000;
+      present[i] = 1;
     }
-    out.values[i] = asks === "value" ? value : times[next - 1]! / 1000;
-    out.present[i] = 1;
-    any = true;
-  }
-  return { ...out, any };
+    next = at;
+  });
 }
 
-/** The samples that are no stale markers: the arrays themselves where there are none. */
-export function withoutStale(
-  times: Float64Array,
-  values: Float64Array,
-  count: number,
-): { times: Float64Array; values: Float64Array; count: number } {
-  let at = 0;
+/** Samples of a series. */
+interface Samples {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly count: number;
+}
+
+/** The samples that are no stale markers, found by `work`: the arrays themselves where there are none. */
+export class WithoutStale {
+  samples: Samples;
+  readonly work: Work;
+
+  constructor(all: Samples) {
+    const { values, count } = all;
+    let stale = 0;
+    this.samples = all;
+    this.work = sequence(
+      () => ranges(count, (from, to) => void (stale += staleIn(values, from, to))),
+      () => (stale === 0 ? undefined : this.copy(all, count - stale)),
+    );
+  }
+
+  private copy({ times, values, count }: Samples, kept: number): Work {
+    const out = { times: new Float64Array(kept), values: new Float64Array(kept), count: kept };
+    const bits = bitsOf(values, count);
+    let next = 0;
+    this.samples = out;
+    return ranges(count, (from, to) => {
+      for (let at = from; at < to; at++) {
+        if (values[at] !== values[at] && isStale(bits, at)) continue;
+        out.times[next] = times[at]!;
+        out.values[next++] = values[at]!;
+      }
+    });
+  }
+}
+
+function staleIn(values: Float64Array, from: number, to: number): number {
+  let stale = 0;
   let bits: Uint32Array | undefined;
-  for (; at < count; at++) {
+  for (let at = from; at < to; at++) {
     if (values[at] === values[at]) continue;
-    bits ??= bitsOf(values, count);
-    if (isStale(bits, at)) break;
+    bits ??= bitsOf(values, values.length);
+    if (isStale(bits, at)) stale++;
   }
-  if (at === count || bits === undefined) return { times, values, count };
-  const keptTimes = times.slice(0, count);
-  const keptValues = values.slice(0, count);
-  let kept = at;
-  for (; at < count; at++) {
-    if (values[at] !== values[at] && isStale(bits, at)) continue;
-    keptTimes[kept] = times[at]!;
-    keptValues[kept++] = values[at]!;
-  }
-  return { times: keptTimes, values: keptValues, count: kept };
+  return stale;
 }

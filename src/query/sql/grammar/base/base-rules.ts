@@ -174,6 +174,12 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     throw syntaxError(why, positionOf(token, this.text));
   }
 
+  /** Refuses a clause that was read before; `seen` are the words of those. @throws DbError InvalidSyntax */
+  protected firstTime(word: string, token: IToken, seen: Set<string>): void {
+    if (seen.has(word)) this.fail(`${word} is written twice`, token);
+    seen.add(word);
+  }
+
   /** Refuses a construct that is not served yet. @throws DbError Unsupported */
   protected refuse(construct: string, token: IToken): never {
     throw unsupported(construct, positionOf(token, this.text));

@@ -8,7 +8,7 @@ import { JSON_DEPTH_MAX } from "../../../../value/json-text.ts";
 import type { Expression, ObjectName, Query, Span } from "../../syntax/ast.ts";
 import { BARE_CALLS } from "../../syntax/call-name.ts";
 import { BaseRules, type Rule, spanOf } from "../base/base-rules.ts";
-import { isIntervalUnit, parseInterval } from "../../../../value/parse-interval.ts";
+import { isIntervalUnit, parseInterval } from "../../../../value/interval/parse-interval.ts";
 import { unescaped } from "../../tokens/escaped-text.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { plainCall } from "./plain-call.ts";

@@ -63,11 +63,7 @@ export abstract class RangeRules extends CallRules {
     let fill: FillClause | undefined;
     this.MANY(() => {
       const token = this.LA(1);
-      this.ACTION(() => {
-        const word = token.image.toUpperCase();
-        if (seen.has(word)) this.fail(`${word} is written twice`, token);
-        seen.add(word);
-      });
+      this.ACTION(() => this.firstTime(token.image.toUpperCase(), token, seen));
       this.OR([
         {
           ALT: () => {

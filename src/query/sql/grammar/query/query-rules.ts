@@ -22,7 +22,7 @@ import type {
   TableReference,
   Tql,
 } from "../../syntax/ast.ts";
-import { plainSelect } from "../../syntax/plain-trees.ts";
+import { NO_END, plainSelect } from "../../syntax/plain-trees.ts";
 import type { RowBlock, ValueRows } from "../../syntax/value-rows.ts";
 import { type Rule, spanOf } from "../base/base-rules.ts";
 import { GroupingRules } from "./grouping-rules.ts";
@@ -37,8 +37,6 @@ interface Window {
 
 /** What stands behind a `*`. */
 type StarTail = Pick<Extract<SelectItem, { kind: "star" }>, "excluded" | "replaced">;
-
-const NO_END: QueryEnd = { orderBy: [], limit: undefined, offset: undefined };
 
 /** A query with an end. One that has an end of its own, in parentheses, becomes a relation of FROM. */
 function withEnd(query: Query, end: QueryEnd): Query {
@@ -277,9 +275,7 @@ export abstract class QueryRules extends GroupingRules {
       const token = this.LA(1);
       this.ACTION(() => {
         const written = token.image.toUpperCase();
-        const word = written === "FETCH" ? "LIMIT" : written;
-        if (seen.has(word)) this.fail(`${word} is written twice`, token);
-        seen.add(word);
+        this.firstTime(written === "FETCH" ? "LIMIT" : written, token, seen);
       });
       this.OR([
         {

@@ -7,24 +7,17 @@ import { DbError } from "../../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../../base/limits.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { type DataType, JSON2 } from "../../../../column/data-type.ts";
-import type { Expression } from "../../syntax/ast.ts";
 import { type Rule, spanOf } from "../base/base-rules.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable, HintClause } from "../../syntax/definition-ast.ts";
 import { nameOf } from "../../tokens/lexer.ts";
 import { Power } from "../../syntax/precedence.ts";
 import { FlowRules } from "./flow-rules.ts";
+import { plainColumn } from "../../syntax/plain-trees.ts";
 import type { Statement } from "../../syntax/statement-ast.ts";
 import { Dot, Equal, K, Label, LeftParen, Name, RightParen, StringText } from "../../tokens/token.ts";
 
-/** What the options of a column say, gathered while they are read. */
-interface ColumnOptions {
-  nullable: boolean | undefined;
-  default: Expression | undefined;
-  comment: string | undefined;
-  primaryKey: boolean;
-  timeIndex: boolean;
-  indexes: ColumnClause["indexes"][number][];
-}
+/** A column whose options are being read. */
+type OpenColumn = { -readonly [Part in keyof ColumnClause]: ColumnClause[Part] } & { readonly indexes: ColumnClause["indexes"][number][] };
 
 /** What the items between the parentheses of CREATE TABLE say. */
 interface TableItems {
@@ -223,16 +216,9 @@ export abstract class CreateRules extends FlowRules {
         { ALT: () => this.SUBRULE(this.columnType) },
       ],
     });
-    const options: ColumnOptions = {
-      nullable: undefined,
-      default: undefined,
-      comment: undefined,
-      primaryKey: false,
-      timeIndex: false,
-      indexes: [],
-    };
-    this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [options, nameOf(start)] }));
-    return { name: nameOf(start), type, ...options, ...(hints !== undefined && { hints }), span: spanOf(start) };
+    const column: OpenColumn = { ...plainColumn(nameOf(start), type, spanOf(start)), indexes: [], ...(hints !== undefined && { hints }) };
+    this.MANY(() => this.SUBRULE(this.columnOption, { ARGS: [column] }));
+    return column;
   });
 
   /** `(path.to.field TYPE [NULL | NOT NULL] [DEFAULT value], …)` behind JSON2; a comma may trail. */
@@ -266,8 +252,8 @@ export abstract class CreateRules extends FlowRules {
     });
   }
 
-  private readonly columnOption: Rule<[options?: ColumnOptions, column?: string], void> = this.rule("columnOption", (target, column) => {
-    const options: Partial<ColumnOptions> = target ?? {};
+  private readonly columnOption: Rule<[column?: OpenColumn], void> = this.rule("columnOption", (target) => {
+    const options: Partial<OpenColumn> = target ?? {};
     this.OR({
       ERR_MSG: "a column option, ',' or ')'",
       DEF: [
@@ -322,7 +308,7 @@ export abstract class CreateRules extends FlowRules {
         },
         {
           ALT: () => {
-            const index = this.SUBRULE(this.indexOption, { ARGS: [column] });
+            const index = this.SUBRULE(this.indexOption, { ARGS: [options.name] });
             options.indexes?.push(index);
           },
         },

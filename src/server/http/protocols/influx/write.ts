@@ -9,7 +9,7 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import type { DecodeResult, Precision } from "../../../../ingest/influx/types.ts";
 import { isName } from "../../../../table/names.ts";
-import { PartlyWritten } from "../../../../table/partly-written.ts";
+import { refusedPart } from "../../../../table/partly-written.ts";
 import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import { headerText } from "../../errors.ts";
@@ -82,23 +82,12 @@ async function writeLines(
       const { rowCount, errorCount } = result;
       const text = errorCount === 0 ? undefined : refusalText(result, allOrNothing ? 0 : rowCount);
       const write = rowCount > 0 && !(allOrNothing && errorCount > 0);
-      const refused = write ? await refusedTables(db.write(result.batch, session, writeOptions)) : undefined;
-      return refused === undefined ? text : [refused, ...(text === undefined ? [] : [text])].join("; ");
+      const refused = write ? await refusedPart(db.write(result.batch, session, writeOptions)) : undefined;
+      return refused === undefined ? text : [`partial write: ${refused.message}`, ...(text === undefined ? [] : [text])].join("; ");
     });
     return refusal === undefined ? NO_CONTENT : badLinesReply(refusal);
   } finally {
     stop();
-  }
-}
-
-/** What is said of tables that refuse their rows, while the others have theirs. @throws DbError when nothing was written */
-async function refusedTables(writing: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await writing;
-    return undefined;
-  } catch (error) {
-    if (error instanceof PartlyWritten) return `partial write: ${error.message}`;
-    throw error;
   }
 }
 

@@ -10,7 +10,7 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { ProtoError } from "../../../../format/proto/reader.ts";
 import { OtlpJsonError, protobufOfJson } from "../../../../ingest/otlp/json.ts";
-import { PartlyWritten } from "../../../../table/partly-written.ts";
+import { refusedPart } from "../../../../table/partly-written.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -85,17 +85,6 @@ async function take(exchange: Exchange, options: IngestServerOptions, signal: Ot
     if (rowCount === 0 && rejected.count > 0 && write.refusesAllRejected === true) return allRejected(message, isJson);
     return success(rejected.count, message, isJson, signal);
   });
-}
-
-/** What of a write was refused while the rest of it is durable. @throws DbError when nothing was written */
-async function refusedPart(writing: Promise<unknown>): Promise<PartlyWritten | undefined> {
-  try {
-    await writing;
-    return undefined;
-  } catch (error) {
-    if (error instanceof PartlyWritten) return error;
-    throw error;
-  }
 }
 
 function isJsonType(type: string | null): boolean {

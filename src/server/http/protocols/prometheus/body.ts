@@ -2,8 +2,7 @@
  * Bodies of Prometheus: a snappy block or zstd frames, told apart by their first bytes. Clients mislabel them (contract ingest.md 2.1);
  * zstd's magic number can begin no snappy block, which would have to copy from before its start.
  */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { undecodable } from "../../../../ingest/prometheus/failure.ts";
 import { SnappyError, snappyLength } from "../../../../format/snappy/decode.ts";
 import { SnappyScratch } from "../../../../format/snappy/scratch.ts";
 import { unfold } from "../../body/body.ts";
@@ -35,7 +34,7 @@ export async function unfoldable(exchange: Exchange, body: Uint8Array, bytesMax:
     if (decoded instanceof Uint8Array) return () => decoded;
     if ("status" in decoded) return decoded;
     if (decoded.kind === "too-large") return TOO_LARGE;
-    throw broken(`its zstd frames are broken: ${decoded.reason}`);
+    throw undecodable(`its zstd frames are broken: ${decoded.reason}`);
   }
   const { length } = lengthOf(body);
   if (length > most) return TOO_LARGE;
@@ -65,9 +64,5 @@ function unfoldSnappy(body: Uint8Array, bytesMax: number, room: SnappyScratch | 
 }
 
 function asRefusal(error: unknown): unknown {
-  return error instanceof SnappyError ? broken(`its snappy block is broken: ${error.message}`, error) : error;
-}
-
-function broken(why: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Failed to decode prometheus remote request: ${why}`, { cause });
+  return error instanceof SnappyError ? undecodable(`its snappy block is broken: ${error.message}`, error) : error;
 }

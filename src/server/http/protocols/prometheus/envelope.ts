@@ -2,7 +2,7 @@
  * Answers of Prometheus' query API: `{"status":"success","data":…}` and `{"status":"error","errorType":…,"error":…}`.
  */
 import { type DbError, publicMessageOf } from "../../../../base/error.ts";
-import { httpStatusOf } from "../../../../base/status-code.ts";
+import { httpStatusOf, StatusCode } from "../../../../base/status-code.ts";
 import { JSON_TYPE, jsonReply, type Reply } from "../../reply.ts";
 
 /**
@@ -17,6 +17,26 @@ export function successReply(data: string, behind = ""): Reply {
 export function prometheusErrorReply(error: DbError): Reply {
   const status = httpStatusOf(error.code);
   return typedErrorReply(status, errorTypeOf(status), error);
+}
+
+/** The same for errors of reads. */
+export function readErrorReply(error: DbError): Reply {
+  return endedReply(error) ?? prometheusErrorReply(error);
+}
+
+/** A read that was ended, or that took too much, as Prometheus tells it; undefined: it is another error. */
+export function endedReply(error: DbError): Reply | undefined {
+  switch (error.code) {
+    case StatusCode.DeadlineExceeded:
+      return typedErrorReply(503, "timeout", error);
+    case StatusCode.Cancelled:
+      return typedErrorReply(503, "canceled", error);
+    case StatusCode.RuntimeResourcesExhausted:
+    case StatusCode.EngineExecuteQuery:
+      return typedErrorReply(422, "execution", error);
+    default:
+      return undefined;
+  }
 }
 
 /** An error of a given type. */

@@ -1,6 +1,5 @@
 /** Samples of a remote write through a stored pipeline (contract ingest.md 2.3): one table a metric, as the pipeline makes it. */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { databaseNotFound } from "../../../../table/not-found.ts";
 import type { samplePipelineRows } from "../../../../ingest/prometheus/pipeline-rows.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -35,7 +34,7 @@ export async function writeSamples(
   const databases = [...fresh.keys()];
   for (const named of databases) {
     if (named === undefined || databaseExists(named, options.db)) continue;
-    throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${named.slice(0, 200)}`);
+    throw databaseNotFound(named.slice(0, 200));
   }
   for (const named of databases) {
     const database = named ?? exchange.database;

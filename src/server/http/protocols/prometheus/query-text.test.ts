@@ -31,6 +31,7 @@ describe("format_query", () => {
   test("prints a query", async () => {
     await check("format_query", "foo/bar", 200, '{"status":"success","data":"foo / bar"}');
     await check("format_query", 'sum(x{a="é"})by(b)', 200, '{"status":"success","data":"sum by (b) (x{a=\\"é\\"})"}');
+    await check("format_query", "sum by (b) # of all\n(\r\n\tx\n)", 200, '{"status":"success","data":"sum by (b) (x)"}');
     const long = "a".repeat(60);
     await check("format_query", `${long} + ${long}`, 200, `{"status":"success","data":"  ${long}\\n+\\n  ${long}"}`);
   });
@@ -39,6 +40,11 @@ describe("format_query", () => {
     const error = (what: string): string =>
       JSON.stringify({ status: "error", errorType: "bad_data", error: `invalid parameter "query": ${what}` });
     await check("format_query", "foo bar", 400, error('1:5: parse error: unexpected identifier "bar"'));
+    await check("format_query", "sum(\n  foo # rows\n  bar\n)", 400, error('3:3: parse error: unexpected identifier "bar" in aggregation'));
+    await check("format_query", '"é\n', 400, error("1:1: parse error: unterminated quoted string"));
+    await check("format_query", 'x{a="é"} \r\n\t+ é', 400, error("2:4: parse error: unexpected character: 'é'"));
+    await check("format_query", "foo\n\n\n(", 400, error("4:2: parse error: unclosed left parenthesis"));
+    await check("format_query", " \n", 400, error("1:1: parse error: no expression found in input"));
     await check("format_query", "", 400, error("unknown position: parse error: no expression found in input"));
     const long = `label_join(up, "a", "b"${',"c"'.repeat(PROMQL_TOKENS_MAX)})`;
     const [status, , body] = await answerOf("format_query", { method: "POST", headers: FORM, body: new URLSearchParams({ query: long }) });
@@ -48,6 +54,7 @@ describe("format_query", () => {
 
 describe("parse_query", () => {
   test("gives the tree", async () => {
+    await check("parse_query", "# a comment\n\n up\n# another", 200, `{"status":"success","data":${SELECTOR("up")}}`);
     await check("parse_query", "up", 200, `{"status":"success","data":${SELECTOR("up")}}`);
     await check(
       "parse_query",

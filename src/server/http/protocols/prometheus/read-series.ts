@@ -2,6 +2,7 @@
  * Series of one query of a remote read (contract ingest.md 2.6), encoded. Matchers mean what they mean in SQL: a label that is NULL meets
  * none of them, and expressions match anywhere.
  */
+import { Pace } from "../../../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../../../base/scheduler/scheduler.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
@@ -15,7 +16,8 @@ import { matcherRegex } from "../../../../ingest/prometheus/read/matcher-regex.t
 import type { LabelMatcher, ReadAnswer, ReadQuery } from "../../../../ingest/prometheus/read/read-request.ts";
 import { compareTexts, type EncodedSeries, type Label, SeriesWriter } from "../../../../ingest/prometheus/read/read-series.ts";
 import type { Table } from "../../../../table/catalog.ts";
-import type { ScanBatch, TagPredicate } from "../../../../table/scan.ts";
+import type { ScanBatch, ScanRequest, TagPredicate } from "../../../../table/scan.ts";
+import { scanInTurns } from "../../../../table/scan-in-turns.ts";
 import { timeIndexOf } from "../../../../table/schema.ts";
 
 const METRIC = "__name__";
@@ -92,15 +94,17 @@ export async function seriesOf(query: ReadQuery, form: ReadAnswer, place: ReadPl
     found.push(series);
     memory.hold(series.message.length + SERIES_BYTES);
   };
-  const batches = table.scan({
+  const request: ScanRequest = {
     projection: [time.name, value],
     timeRange: { start: query.start, end: query.end + 1n > TIME_MAX ? TIME_MAX : query.end + 1n },
     tagPredicates,
     fieldBounds: [],
     order: "series-time",
     signal: permit.signal,
-  });
-  for await (const batch of batches) {
+  };
+  const reserve = (bytes: number): void => permit.reserve(bytes);
+  const release = (bytes: number): void => permit.release(bytes);
+  for await (const batch of scanInTurns(table, request, { pace: new Pace(place.scheduler), reserve, release })) {
     const { starts, series } = batch.runs;
     for (let run = 0; run + 1 < starts.length && (starts[run] as number) < batch.rowCount; run++) {
       if (series[run] !== current) {

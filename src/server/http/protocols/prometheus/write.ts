@@ -5,11 +5,11 @@
  * those that make Prometheus and vmagent do the right thing: 400 drops a request for good, 429 and 5xx make them send it again.
  */
 import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
 import { createRemoteWriteDecoder, type RemoteWriteDecoder, type RemoteWriteVersion } from "../../../../ingest/prometheus/decode.ts";
 import { samplePipelineRows, withoutNaN } from "../../../../ingest/prometheus/pipeline-rows.ts";
 import type { RemoteWriteBatch, RemoteWriteOptions, RemoteWriteResult } from "../../../../ingest/prometheus/types.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../../../table/metric.ts";
+import { databaseNotFound } from "../../../../table/not-found.ts";
 import { isName } from "../../../../table/names.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
 import type { WriteOptions } from "../../../../table/write-batch.ts";
@@ -159,7 +159,7 @@ class PrometheusWrite {
     const { db } = options;
     for (const { database } of batches) {
       if (database === undefined || databaseExists(database, db)) continue;
-      throw new DbError(StatusCode.DatabaseNotFound, `Database not found: ${database.slice(0, 200)}`);
+      throw databaseNotFound(database.slice(0, 200));
     }
     const isLogical = options.prometheus.metricEngine;
     const writes = batches.map(async ({ database, physicalTable, batch, declared }) => {

@@ -1,6 +1,8 @@
 /** What a function of a range computes from: one series, and which of its samples each step sees. */
-import type { Moments } from "../../scope.ts";
+import { ranges, type Work } from "../../kernels/pieces.ts";
+import type { Scratch } from "../../kernels/scratch.ts";
 import type { Windows } from "../../kernels/windows.ts";
+import type { Moments } from "../../scope.ts";
 
 /** See the file header. */
 export interface RangeInput {
@@ -16,24 +18,23 @@ export interface RangeInput {
   readonly evaluation: Moments;
   /** Scalar arguments, a number a step. */
   readonly parameters: readonly Float64Array[];
+  /** Of this call alone. */
+  readonly scratch: Scratch;
 }
 
-/** Fills `out` and marks in `present` the steps that have a value. */
-export type RangeKernel = (input: RangeInput, out: Float64Array, present: Uint8Array) => void;
+/** Work that fills `out` and marks in `present` the steps that have a value. */
+export type RangeKernel = (input: RangeInput, out: Float64Array, present: Uint8Array) => Work;
 
 /** Calls `value` for each step that sees at least `least` samples; undefined: no value. */
-export function perWindow(
-  least: number,
-  value: (input: RangeInput, first: number, end: number, step: number) => number | undefined,
-): RangeKernel {
+export function perWindow(least: number, value: (input: RangeInput, first: number, end: number, step: number) => number): RangeKernel {
   return (input, out, present) => {
     const { first, end } = input.windows;
-    for (let i = 0; i < out.length; i++) {
-      if (end[i]! - first[i]! < least) continue;
-      const result = value(input, first[i]!, end[i]!, i);
-      if (result === undefined) continue;
-      out[i] = result;
-      present[i] = 1;
-    }
+    return ranges(out.length, (from, to) => {
+      for (let i = from; i < to; i++) {
+        if (end[i]! - first[i]! < least) continue;
+        out[i] = value(input, first[i]!, end[i]!, i);
+        present[i] = 1;
+      }
+    });
   };
 }

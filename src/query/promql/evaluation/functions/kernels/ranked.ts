@@ -1,96 +1,110 @@
-/**
- * `quantile_over_time` and `mad_over_time`: windows in order of value.
- *
- * The samples of a series are ranked once; a binary indexed tree (Fenwick 1994) counts which ranks the window holds, so that a sample comes
- * or goes, and the one of an order is found, in log₂ of the samples.
- */
+/** `quantile_over_time` and `mad_over_time`: windows in order of value. */
+import { MORE, type Work } from "../../kernels/pieces.ts";
 import type { RangeInput, RangeKernel } from "./range-input.ts";
-
-class RankedWindow {
-  /** Values by rank; NaN first. */
-  readonly sorted: Float64Array;
-  private readonly rankOf: Int32Array;
-  private readonly tree: Int32Array;
-  private readonly top: number;
-  private low = 0;
-  private high = 0;
-
-  constructor(values: Float64Array, count: number) {
-    const order = Array.from({ length: count }, (_, at) => at);
-    const key = (at: number): number => (Number.isNaN(values[at]) ? Number.NEGATIVE_INFINITY : values[at]!);
-    order.sort((a, b) => (key(a) === key(b) ? (Number.isNaN(values[a]) ? -1 : 0) - (Number.isNaN(values[b]) ? -1 : 0) : key(a) - key(b)));
-    this.sorted = Float64Array.from(order, (at) => values[at]!);
-    this.rankOf = new Int32Array(count);
-    for (let rank = 0; rank < count; rank++) this.rankOf[order[rank]!] = rank;
-    this.tree = new Int32Array(count + 1);
-    this.top = 2 ** Math.floor(Math.log2(Math.max(1, count)));
-  }
-
-  /** Moves to samples `[low, high)`; neither end goes back. */
-  moveTo(low: number, high: number): void {
-    for (; this.high < high; this.high++) this.add(this.rankOf[this.high]!, 1);
-    for (; this.low < low; this.low++) this.add(this.rankOf[this.low]!, -1);
-  }
-
-  /** The value at a place of the window's order. */
-  at(place: number): number {
-    let rank = 0;
-    let rest = place;
-    for (let bit = this.top; bit > 0; bit >>= 1) {
-      const next = rank + bit;
-      if (next >= this.tree.length || this.tree[next]! > rest) continue;
-      rank = next;
-      rest -= this.tree[next]!;
-    }
-    return this.sorted[rank]!;
-  }
-
-  private add(rank: number, change: number): void {
-    for (let at = rank + 1; at < this.tree.length; at += at & -at) this.tree[at]! += change;
-  }
-}
+import { BECOME_MAX, SortedWindow } from "./sorted-window.ts";
 
 /** Between the two values around the place of a quantile. @param at the values in ascending order */
 export function quantileOf(quantile: number, count: number, at: (place: number) => number): number {
-  if (count === 0 || Number.isNaN(quantile)) return Number.NaN;
+  if (count === 0 || quantile !== quantile) return Number.NaN;
   if (quantile < 0) return Number.NEGATIVE_INFINITY;
   if (quantile > 1) return Number.POSITIVE_INFINITY;
   const place = quantile * (count - 1);
-  const lower = Math.max(0, Math.floor(place));
+  const lower = Math.floor(place);
   const upper = Math.min(count - 1, lower + 1);
-  const weight = place - Math.floor(place);
+  const weight = place - lower;
   return at(lower) * (1 - weight) + at(upper) * weight;
 }
 
-function ranked(result: (window: RankedWindow, samples: number, step: number, input: RangeInput) => number): RangeKernel {
-  return (input, out, present) => {
-    const window = new RankedWindow(input.values, input.count);
-    const { first, end } = input.windows;
-    for (let i = 0; i < out.length; i++) {
-      const samples = end[i]! - first[i]!;
-      if (samples === 0) continue;
-      window.moveTo(first[i]!, end[i]!);
-      out[i] = result(window, samples, i, input);
-      present[i] = 1;
+type Result = (window: SortedWindow, samples: number, step: number) => number;
+
+/** What a value that comes or goes costs, in samples of other loops. */
+const VALUE_COST = 8;
+
+function ranked(input: RangeInput, result: Result, cost: number, out: Float64Array, present: Uint8Array): Work {
+  const { values, scratch } = input;
+  const { first, end } = input.windows;
+  const window = new SortedWindow(scratch);
+  let low = 0;
+  let high = 0;
+  let step = 0;
+  return (budget) => {
+    let left = Math.ceil(budget / VALUE_COST);
+    for (; step < out.length; step++) {
+      if (left <= 0) return MORE;
+      left -= cost;
+      const windowFirst = first[step]!;
+      const windowEnd = end[step]!;
+      if (windowEnd <= windowFirst) continue;
+      const isFew = windowEnd - windowFirst <= BECOME_MAX;
+      if (windowFirst >= high || (isFew && 2 * (windowEnd - high) > windowEnd - windowFirst)) {
+        // Little is left of the window before.
+        if (isFew) window.become(values, windowFirst, windowEnd);
+        else window.clear();
+        low = windowFirst;
+        high = isFew ? windowEnd : windowFirst;
+        left -= isFew ? windowEnd - windowFirst : 0;
+      }
+      const both = Math.max(0, Math.min(windowFirst - low, windowEnd - high, left));
+      window.slide(values, low, high, both);
+      low += both;
+      high += both;
+      left -= both;
+      for (; high < windowEnd && left > 0; left--) window.add(values[high++]!);
+      for (; low < windowFirst && left > 0; left--) window.remove(values[low++]!);
+      if (low < windowFirst || high < windowEnd) return MORE;
+      out[step] = result(window, windowEnd - windowFirst, step);
+      present[step] = 1;
     }
+    return Math.max(0, left * VALUE_COST);
   };
 }
 
 /** Parameter: the quantile. */
-export const QUANTILE_OVER_TIME: RangeKernel = ranked((window, samples, step, { parameters }) =>
-  quantileOf(parameters[0]![step]!, samples, (place) => window.at(place)),
-);
+export const QUANTILE_OVER_TIME: RangeKernel = (input, out, present) => {
+  const quantiles = input.parameters[0]!;
+  let current: SortedWindow | undefined;
+  const at = (place: number): number => current!.at(place);
+  const result: Result = (window, samples, step) => {
+    current = window;
+    return quantileOf(quantiles[step]!, samples, at);
+  };
+  return ranked(input, result, 1, out, present);
+};
 
 /** The median of the distances from the median. */
-export const MAD_OVER_TIME: RangeKernel = ranked((window, samples) => {
-  const median = quantileOf(0.5, samples, (place) => window.at(place));
-  return quantileOf(0.5, samples, (place) => distanceAt(window, samples, median, place));
-});
+export const MAD_OVER_TIME: RangeKernel = (input, out, present) => ranked(input, medianDistance, 4, out, present);
 
-/** The distance at a place among all. Values within it are one range of the order, of `place + 1` values: the narrowest is sought. */
-function distanceAt(window: RankedWindow, samples: number, median: number, place: number): number {
-  let low = 0;
-  let high = samples - 1 - place;
+function medianDistance(window: SortedWindow, samples: number): number {
+  const median = quantileOf(0.5, samples, (place) => window.at(place));
+  const { nans } = window;
+  if (median - median === 0)
+    return quantileOf(0.5, samples, (place) => (place < nans ? Number.NaN : distanceAt(window, samples - nans, median, place - nans)));
+  if (median !== median) return Number.NaN;
+  // From an infinity all is infinitely far but the same infinity, of which the distance is NaN.
+  const same = median < 0 ? placesUpTo(window, samples, median) : nans + samples - placesUpTo(window, samples, Number.MAX_VALUE);
+  return quantileOf(0.5, samples, (place) => (place < same ? Number.NaN : Number.POSITIVE_INFINITY));
+}
+
+/** How many values are NaN or at most `most`. */
+function placesUpTo(window: SortedWindow, samples: number, most: number): number {
+  let low = window.nans;
+  let high = samples;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (window.at(middle) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The distance at a place among all of `count` values behind the NaN. Values within it are one range of the order, of `place + 1` values:
+ * the narrowest is sought.
+ */
+function distanceAt(window: SortedWindow, count: number, median: number, place: number): number {
+  const { nans } = window;
+  let low = nans;
+  let high = nans + count - 1 - place;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (median - window.at(middle) > window.at(middle + place + 1) - median) low = middle + 1;

@@ -1,13 +1,23 @@
 /** JSON text that is made and sent piece by piece. */
 
-/** Characters of a piece. */
-const PIECE_CHARACTERS: number = 64 * 1024;
+/** Bytes of a piece. */
+const PIECE_BYTES: number = 64 * 1024;
+/** Room behind it for what is added to a piece that is not full yet: a block of points takes 32 KiB. */
+const ROOM_BYTES: number = 34 * 1024;
+/** Bytes of a character, at most. */
+const CHARACTER_BYTES = 3;
 
 const encoder = new TextEncoder();
+const NO_BYTES = new Uint8Array(0);
+const NO_VIEW = new DataView(NO_BYTES.buffer);
 
 /** The text that waits to be sent. */
 export class JsonPieces {
+  /** What comes behind the bytes. */
   private text: string;
+  private bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
+  private view: DataView = NO_VIEW;
+  private length = 0;
 
   constructor(begin: string) {
     this.text = begin;
@@ -15,7 +25,7 @@ export class JsonPieces {
 
   /** Whether the piece should be sent. */
   get isFull(): boolean {
-    return this.text.length >= PIECE_CHARACTERS;
+    return this.length + this.text.length >= PIECE_BYTES;
   }
 
   /** Adds a part. */
@@ -23,10 +33,41 @@ export class JsonPieces {
     this.text += part;
   }
 
+  /** Adds what `write` writes, which takes an array, its view and a place in it and gives the place behind; at most `byteLength` bytes. */
+  addBytes(byteLength: number, write: (out: Uint8Array, view: DataView, at: number) => number): void {
+    this.encode();
+    this.grow(byteLength);
+    this.length = write(this.bytes, this.view, this.length);
+  }
+
   /** What waits, as bytes of the caller's. */
   take(): Uint8Array<ArrayBuffer> {
-    const bytes = encoder.encode(this.text);
-    this.text = "";
+    if (this.length === 0) {
+      const bytes = encoder.encode(this.text);
+      this.text = "";
+      return bytes;
+    }
+    this.encode();
+    const bytes = this.bytes.subarray(0, this.length);
+    this.bytes = NO_BYTES;
+    this.view = NO_VIEW;
+    this.length = 0;
     return bytes;
+  }
+
+  private encode(): void {
+    if (this.text === "") return;
+    this.grow(this.text.length * CHARACTER_BYTES);
+    this.length += encoder.encodeInto(this.text, this.bytes.subarray(this.length)).written;
+    this.text = "";
+  }
+
+  private grow(byteLength: number): void {
+    const needed = this.length + byteLength;
+    if (needed <= this.bytes.length) return;
+    const bytes = new Uint8Array(Math.max(PIECE_BYTES + ROOM_BYTES, needed, this.bytes.length * 2));
+    bytes.set(this.bytes.subarray(0, this.length));
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer);
   }
 }

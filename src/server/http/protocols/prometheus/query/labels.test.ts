@@ -120,6 +120,24 @@ test("series", async () => {
   const [status, body] = await answer("series?match[]=up&match[]=up&limit=1");
   expect([status, body]).toMatchObject([200, { data: [expect.anything()], warnings: ["results truncated due to limit"] }]);
   await check("series", [["match[]", "nosuch"]], []);
+  // As in Prometheus: no time is meant.
+  for (const path of ["series", "label/job/values"])
+    await check(
+      `${path}`,
+      [
+        ["match[]", "up"],
+        ["start", "2"],
+        ["end", "1"],
+      ],
+      [],
+    );
+});
+
+test("series that only a NULL and an empty tag tell apart are one", async () => {
+  await engineSql(engine, "CREATE DATABASE odd");
+  await engineSql(engine, "CREATE TABLE odd.t (ts TIMESTAMP TIME INDEX, a STRING, b STRING, v DOUBLE, PRIMARY KEY (a, b))");
+  await engineSql(engine, "INSERT INTO odd.t VALUES (1, NULL, 'x', 1), (2, '', 'x', 2)");
+  await check("series", [["match[]", 't{__database__="odd"}']], [{ __name__: "t", b: "x" }]);
 });
 
 test("metadata", async () => {
@@ -145,7 +163,9 @@ test("what is none of it is refused, and never reaches an assertion", async () =
   await refused("series?match[]=up%20offset%205m", "and nothing else");
   await refused("series?match[]={a=~%22(%22}", "error parsing regexp");
   await refused("labels?start=soon", 'invalid parameter \\"start\\"'.replaceAll("\\", ""));
-  await refused("labels?start=2&end=1", "end timestamp must not be before start time");
+  await refused("query_exemplars", "no expression found in input");
+  await refused("query_exemplars?query=sum(", "parse error");
+  await refused("query_exemplars?query=up&start=2&end=1", "end timestamp must not be before start timestamp");
   await refused("labels?limit=-1", "limit must be non-negative");
   await refused("labels?limit=1e9", "limit");
   await refused("label/%FF/values", "invalid label name");
@@ -195,5 +215,5 @@ test("status, and what is never there", async () => {
   expect(await answer("rules")).toEqual([200, { status: "success", data: { groups: [] } }]);
   expect(await answer("alerts")).toEqual([200, { status: "success", data: { alerts: [] } }]);
   expect(await answer("targets")).toMatchObject([200, { data: { activeTargets: [] } }]);
-  expect(await answer("query_exemplars?query=up", { method: "POST" })).toEqual([200, { status: "success", data: [] }]);
+  await check("query_exemplars", [["query", "up"]], []);
 });

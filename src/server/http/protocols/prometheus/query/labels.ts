@@ -11,7 +11,7 @@ import type { HttpMetrics } from "../../../http-metrics.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { JSON_TYPE, type Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
-import { prometheusErrorReply, successReply } from "../envelope.ts";
+import { readErrorReply, successReply } from "../envelope.ts";
 import { invalidParameter } from "./moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { JsonPieces } from "./json-pieces.ts";
@@ -35,14 +35,14 @@ export function prometheusLabelRoutes(options: HttpServerOptions, metrics: HttpM
   const server = { options, metrics, failures };
   const both = (path: string, answer: typeof labels): Route => {
     const handler: Handler = (exchange) => answer(exchange, server);
-    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: prometheusErrorReply };
+    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
   };
   const ofMetadata: Handler = (exchange) => metadata(exchange, server);
   return [
     both("labels", labels),
     both("series", series),
     both("label/{name}/values", labelValues),
-    { path: `${PATH}/metadata`, methods: { GET: ofMetadata }, errors: prometheusErrorReply },
+    { path: `${PATH}/metadata`, methods: { GET: ofMetadata }, errors: readErrorReply },
   ];
 }
 
@@ -50,7 +50,7 @@ async function labels(exchange: Exchange, { options }: Server): Promise<Reply> {
   const parameters = await readParameters(exchange, options, NAMES);
   if ("status" in parameters) return parameters;
   exchange.setIdleTimeout(0);
-  return listReply(await options.db.promql.labelNames(askOf(parameters), sessionOf(exchange)), parameters.limit());
+  return listReply(await options.db.promql.labelNames(askOf(parameters), askerOf(exchange)), parameters.limit());
 }
 
 async function labelValues(exchange: Exchange, { options }: Server): Promise<Reply> {
@@ -58,7 +58,12 @@ async function labelValues(exchange: Exchange, { options }: Server): Promise<Rep
   if ("status" in parameters) return parameters;
   const name = labelOf(exchange.path);
   exchange.setIdleTimeout(0);
-  return listReply(await options.db.promql.labelValues(name, askOf(parameters), sessionOf(exchange)), parameters.limit());
+  return listReply(await options.db.promql.labelValues(name, askOf(parameters), askerOf(exchange)), parameters.limit());
+}
+
+/** Who asks, address included: the list of statements shows it. */
+function askerOf(exchange: Exchange): ReturnType<typeof sessionOf> {
+  return { ...sessionOf(exchange), client: exchange.client() };
 }
 
 /** A label may be written as it is, or as Prometheus escapes names that are no identifiers: `U__a_2e_b`. */
@@ -87,7 +92,7 @@ async function series(exchange: Exchange, { options, metrics, failures }: Server
   if ("status" in parameters) return parameters;
   if (parameters.all("match[]").length === 0) throw invalidParameter("match[]", "no match[] parameter provided");
   exchange.setIdleTimeout(0);
-  const found = options.db.promql.series(askOf(parameters), sessionOf(exchange));
+  const found = options.db.promql.series(askOf(parameters), askerOf(exchange));
   const pieces = seriesPieces(found, parameters.limit());
   const body = await answerBody(pieces, answerHooks(exchange, failures, metrics), exchange.pace);
   return { status: 200, headers: { "content-type": JSON_TYPE }, body };
@@ -112,7 +117,7 @@ async function* seriesPieces(found: AsyncIterable<Labels>, limit: number): Async
 async function metadata(exchange: Exchange, { options }: Server): Promise<Reply> {
   const parameters = await readParameters(exchange, options, METADATA_NAMES);
   if ("status" in parameters) return parameters;
-  const known = options.db.promql.metadata(parameters.one("metric"), sessionOf(exchange));
+  const known = options.db.promql.metadata(parameters.one("metric"), askerOf(exchange));
   const told = parameters.one("limit") === undefined ? known : known.slice(0, parameters.limit());
   const entries = told.map(({ metric, type, unit }) => `${JSON.stringify(metric)}:${JSON.stringify([{ type, unit, help: "" }])}`);
   return successReply(`{${entries.join(",")}}`);

@@ -32,12 +32,11 @@ export class Parameters {
     return value === "" ? undefined : value;
   }
 
-  /** `start` and `end`, by default all times. @throws DbError InvalidArguments */
+  /** `start` and `end`, by default all times; no time lies between an end and a later start. @throws DbError InvalidArguments */
   range(): { readonly firstMillis: number; readonly lastMillis: number } {
     const [start, end] = [this.one("start"), this.one("end")];
     const firstMillis = start === undefined ? MILLIS_MIN : momentOf(start, "start");
     const lastMillis = end === undefined ? MILLIS_MAX : momentOf(end, "end");
-    if (lastMillis < firstMillis) throw invalidParameter("end", "end timestamp must not be before start time");
     return { firstMillis, lastMillis };
   }
 

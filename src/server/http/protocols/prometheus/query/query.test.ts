@@ -90,7 +90,8 @@ test("numbers and times are printed as Prometheus does", async () => {
   expect(await values("odd")).toEqual(["+Inf", "-0", "1e+21", "NaN"]);
   expect(await values('odd{__field__="w"}')).toEqual(["10", "7", "8", "9"]);
   expect(await values('-odd{h="2"}')).toEqual(["-Inf"]);
-  expect(await values("vector(1e-7)")).toEqual(["1e-7"]);
+  const small = ["0.000001", "9.99e-07", "1e-07", "-1.5e-09", "9.9e-10", "1e-10"];
+  for (const text of small) expect(await values(`vector(${text})`)).toEqual([text]);
 });
 
 test("query_range: matrices in the order of their labels", async () => {

@@ -10,7 +10,7 @@ import type { HttpMetrics } from "../../../http-metrics.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { JSON_TYPE, type Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
-import { prometheusErrorReply, typedErrorReply } from "../envelope.ts";
+import { endedReply, readErrorReply, typedErrorReply } from "../envelope.ts";
 import { durationOf, invalidParameter, momentOf } from "./moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { resultPieces } from "./result-json.ts";
@@ -32,7 +32,7 @@ export function prometheusQueryRoutes(options: HttpServerOptions, metrics: HttpM
       if ("status" in parameters) return parameters;
       return answered(exchange, askOf(parameters, options), parameters, { options, metrics, failures });
     };
-    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: prometheusErrorReply };
+    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
   };
   return [both("query", INSTANT_NAMES, instantOf), both("query_range", RANGE_NAMES, rangeOf)];
 }
@@ -97,20 +97,12 @@ async function answered(exchange: Exchange, ask: QueryAsk, parameters: Parameter
 
 /** A query that failed, as Prometheus tells it. @throws DbError what is no failure of the query itself */
 function failed(error: DbError): Reply {
-  switch (error.code) {
-    case StatusCode.InvalidSyntax:
-      throw new DbError(error.code, `invalid parameter "query": ${error.message}`);
-    case StatusCode.DeadlineExceeded:
-      return typedErrorReply(503, "timeout", error);
-    case StatusCode.Cancelled:
-      return typedErrorReply(503, "canceled", error);
-    case StatusCode.RuntimeResourcesExhausted:
-    case StatusCode.EngineExecuteQuery:
-      return typedErrorReply(422, "execution", error);
-    default:
-      if (httpStatusOf(error.code) !== 400 || error.code === StatusCode.PlanQuery) throw error;
-      return typedErrorReply(422, "execution", error);
-  }
+  if (error.code === StatusCode.InvalidSyntax) throw new DbError(error.code, `invalid parameter "query": ${error.message}`);
+  // Parameters were read before: what is wrong now is so when it runs.
+  const isExecution = httpStatusOf(error.code) === 400 && error.code !== StatusCode.PlanQuery;
+  const reply = isExecution ? typedErrorReply(422, "execution", error) : endedReply(error);
+  if (reply === undefined) throw error;
+  return reply;
 }
 
 function statsJson(seconds: number, samples: number): string {

@@ -4,15 +4,10 @@
  */
 import { sortedInTurns } from "../../../../../base/scheduler/sorted-in-turns.ts";
 import { compareTexts } from "../../../../../ingest/prometheus/read/read-series.ts";
-import type {
-  Annotations,
-  Labels,
-  NativeHistogram,
-  QueryAnswer,
-  SampledSeries,
-  SteppedSeries,
-} from "../../../../../db/promql/promql-db.ts";
+import type { Annotations, Labels, QueryAnswer, SampledSeries, SteppedSeries } from "../../../../../db/promql/promql-db.ts";
 import { JsonPieces } from "./json-pieces.ts";
+import { PointHeads } from "./point-heads.ts";
+import { addPoints, type PointsOf } from "./series-points.ts";
 import { histogramJson, metricJson, pointJson } from "./value-text.ts";
 
 /** Most warnings, and most infos, that are told. */
@@ -44,7 +39,7 @@ export async function* resultPieces(answer: QueryAnswer, form: ResultForm): Piec
       pieces.add(`"scalar","result":${pointJson(times.startMillis, result.values[0] ?? Number.NaN)}`);
     } else {
       pieces.add(`"${result.kind === "vector" && form.isInstant ? "vector" : "matrix"}","result":[`);
-      isCut = yield* listed(seriesParts(answer, form), answer, form.limit, pieces);
+      isCut = yield* listed(seriesOf(answer, form), answer, form.limit, pieces);
       pieces.add("]");
     }
     if (form.stats !== undefined) pieces.add(`,"stats":${form.stats()}`);
@@ -60,45 +55,55 @@ function pointHead(millis: number): string {
   return point.slice(1, point.indexOf(","));
 }
 
-/** The parts of each series: all of one are joined, the first comma apart. */
+/** Adds a series to the text, and stops where it may be sent. */
+type Printing = (out: JsonPieces) => Iterable<void>;
+
 async function* listed(
-  series: AsyncIterable<Iterable<string>>,
+  series: AsyncIterable<Printing>,
   { run }: QueryAnswer,
   limit: number,
   pieces: JsonPieces,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, boolean> {
   let count = 0;
-  for await (const parts of series) {
+  for await (const print of series) {
     if (limit > 0 && count === limit) return true;
     if (count++ > 0) pieces.add(",");
-    for (const part of parts) {
-      pieces.add(part);
+    for (const _ of print(pieces)) {
       if (!pieces.isFull) continue;
       yield pieces.take();
       await run.pace.turn();
     }
+    if (pieces.isFull) yield pieces.take();
     if (run.pace.isDue()) await run.pace.turn();
   }
   return false;
 }
 
-async function* seriesParts(answer: QueryAnswer, { isInstant }: ResultForm): AsyncGenerator<Iterable<string>> {
+async function* seriesOf(answer: QueryAnswer, { isInstant }: ResultForm): AsyncGenerator<Printing> {
   const { result, times } = answer;
   switch (result.kind) {
     case "string":
       return;
     case "scalar":
-      yield steppedParts({ labels: [], values: result.values, present: undefined, histograms: undefined }, times);
+      yield printingOf([], steppedPoints({ labels: [], values: result.values, present: undefined, histograms: undefined }, headsOf(times)));
       return;
     case "matrix":
-      for await (const series of result.series) yield sampledParts(series);
+      for await (const series of result.series) yield printingOf(series.labels, sampledPoints(series));
       return;
-    case "vector":
+    case "vector": {
       if (isInstant) {
-        for await (const series of result.series) if (isThere(series, 0)) yield [vectorPart(series, times.startMillis)];
+        for await (const series of result.series) {
+          if (!isThere(series, 0)) continue;
+          yield (out) => {
+            out.add(vectorText(series, times.startMillis));
+            return [];
+          };
+        }
         return;
       }
-      for (const series of await inOrder(result.series, answer)) yield steppedParts(series, times);
+      const heads = headsOf(times);
+      for (const series of await inOrder(result.series, answer)) yield printingOf(series.labels, steppedPoints(series, heads));
+    }
   }
 }
 
@@ -106,71 +111,50 @@ function isThere({ present }: SteppedSeries, step: number): boolean {
   return present === undefined || present[step] === 1;
 }
 
-function vectorPart({ labels, values, histograms }: SteppedSeries, millis: number): string {
+function vectorText({ labels, values, histograms }: SteppedSeries, millis: number): string {
   const histogram = histograms?.[0];
   const sample =
     histogram === undefined ? `"value":${pointJson(millis, values[0] as number)}` : `"histogram":${histogramJson(millis, histogram)}`;
   return `{"metric":${metricJson(labels)},${sample}}`;
 }
 
-function* steppedParts(series: SteppedSeries, { startMillis, endMillis, stepMillis }: QueryAnswer["times"]): Generator<string> {
+/** Of all series of an answer. */
+function headsOf({ startMillis, endMillis, stepMillis }: QueryAnswer["times"]): PointHeads {
   const count = Math.floor((endMillis - startMillis) / stepMillis) + 1;
-  const steps = { count, isThere: (step: number) => isThere(series, step), millisOf: (step: number) => startMillis + step * stepMillis };
-  yield* parts(series.labels, series.values, series.histograms, steps);
+  return new PointHeads(count, (step) => startMillis + step * stepMillis);
 }
 
-/** Samples without those that end a series. */
-function sampledParts({ labels, count, times, values, histograms }: SampledSeries): Iterable<string> {
+function steppedPoints(series: SteppedSeries, heads: PointHeads): PointsOf {
+  const { values, present, histograms } = series;
+  return { count: heads.count, values, present, histograms, heads, millisOf: heads.millisOf };
+}
+
+/** Samples without those that end a series. They are borrowed until the next series is asked for, and so are the points. */
+function sampledPoints({ count, times, values, histograms }: SampledSeries): PointsOf {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
-  const isStale = (at: number): boolean => words[2 * at] === STALE[0] && words[2 * at + 1] === STALE[1];
+  const present = new Uint8Array(count).fill(1);
+  for (let at = 0; at < count; at++) {
+    if (words[2 * at] === STALE[0] && words[2 * at + 1] === STALE[1] && histograms?.[at] === undefined) present[at] = 0;
+  }
   const millisOf = (at: number): number => times[at] as number;
-  // Samples are borrowed until the next series is asked for, and so are the parts.
-  return parts(labels, values, histograms, { count, isThere: (at) => histograms?.[at] !== undefined || !isStale(at), millisOf });
+  return { count, values, present, histograms, heads: new PointHeads(count, millisOf), millisOf };
 }
 
-/** How the points of a series are found. */
-interface Steps {
-  readonly count: number;
-  readonly isThere: (step: number) => boolean;
-  readonly millisOf: (step: number) => number;
+function printingOf(labels: Labels, points: PointsOf): Printing {
+  return function* print(out) {
+    out.add(`{"metric":${metricJson(labels)}`);
+    yield* addPoints(points, out);
+    out.add("}");
+  };
 }
 
-function* parts(
-  labels: Labels,
-  values: Float64Array,
-  histograms: readonly (NativeHistogram | undefined)[] | undefined,
-  { count, isThere: has, millisOf }: Steps,
-): Generator<string> {
-  yield `{"metric":${metricJson(labels)}`;
-  let before = ',"values":[';
-  for (let step = 0; step < count; step++) {
-    if (!has(step) || histograms?.[step] !== undefined) continue;
-    yield before + pointJson(millisOf(step), values[step] as number);
-    before = ",";
-  }
-  if (before === ",") yield "]";
-  before = ',"histograms":[';
-  for (let step = 0; histograms !== undefined && step < count; step++) {
-    const histogram = histograms[step];
-    if (!has(step) || histogram === undefined) continue;
-    yield before + histogramJson(millisOf(step), histogram);
-    before = ",";
-  }
-  yield before === "," ? "]}" : "}";
-}
-
-/** Copies of all series with a point, by their labels. @throws DbError RuntimeResourcesExhausted */
+/** All series with a point, by their labels. Their arrays are nobody else's. @throws DbError RuntimeResourcesExhausted */
 async function inOrder(all: AsyncIterable<SteppedSeries>, { run }: QueryAnswer): Promise<readonly SteppedSeries[]> {
   const held: SteppedSeries[] = [];
   for await (const { labels, values, present, histograms } of all) {
     if (present !== undefined && !present.includes(1)) continue;
     run.reserve(SERIES_BYTES + values.byteLength + (present?.byteLength ?? 0) + (histograms?.length ?? 0) * SERIES_BYTES);
-    held.push({
-      labels,
-      values: values.slice(),
-      present: present?.slice(),
-      histograms: histograms === undefined ? undefined : [...histograms],
-    });
+    held.push({ labels, values, present, histograms });
     if (run.pace.isDue()) await run.pace.turn();
   }
   return sortedInTurns(held, (a, b) => compareLabels(a.labels, b.labels), run.pace);

@@ -1,6 +1,6 @@
 /**
- * What Prometheus tells of itself, as far as this server has it: build, figures of the store, settings. Rules, alerts, targets and
- * exemplars are asked for by dashboards; there are none here.
+ * What Prometheus tells of itself, as far as this server has it: build, figures of the store, settings. Rules, alerts and targets
+ * are asked for by dashboards; there are none here.
  */
 import { sessionOf } from "../../../context.ts";
 import type { Exchange } from "../../../exchange.ts";
@@ -9,7 +9,7 @@ import type { Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
 import { formatTimestamp } from "../../../../../value/format-time.ts";
 import type { Figure } from "../../../../../db/promql/store-figures.ts";
-import { prometheusErrorReply, successReply } from "../envelope.ts";
+import { readErrorReply, successReply } from "../envelope.ts";
 
 const PATH = "/v1/prometheus/api/v1";
 
@@ -37,12 +37,7 @@ export function prometheusStatusRoutes(options: HttpServerOptions): readonly Rou
     ["status/flags", () => ({ "web.listen-address": `${options.hostname}:${options.port}` })],
     ["status/tsdb", (exchange) => storeInfo(exchange, options)],
   ];
-  const exemplars = route("query_exemplars", () => [], options);
-  const { GET } = exemplars.methods;
-  return [
-    ...told.map(([path, data]) => route(path, data, options)),
-    { ...exemplars, methods: GET === undefined ? {} : { GET, POST: GET } },
-  ];
+  return told.map(([path, data]) => route(path, data, options));
 }
 
 function route(path: string, data: Data, { db }: HttpServerOptions): Route {
@@ -50,7 +45,7 @@ function route(path: string, data: Data, { db }: HttpServerOptions): Route {
     db.authorize(sessionOf(exchange), "read");
     return successReply(JSON.stringify(await data(exchange)));
   };
-  return { path: `${PATH}/${path}`, methods: { GET: handler }, errors: prometheusErrorReply };
+  return { path: `${PATH}/${path}`, methods: { GET: handler }, errors: readErrorReply };
 }
 
 function buildInfo({ build }: HttpServerOptions): unknown {

@@ -1,5 +1,6 @@
 /** Times, numbers and histograms as Prometheus prints them. */
 import type { Labels, NativeHistogram } from "../../../../../db/promql/promql-db.ts";
+import { numberText } from "./kernels/points.ts";
 
 /** Labels as a JSON object. Not `JSON.stringify` of one: it would put names that are numbers first. */
 export function metricJson(labels: Labels): string {
@@ -7,18 +8,11 @@ export function metricJson(labels: Labels): string {
 }
 
 /** Seconds of milliseconds, with three digits behind the point where there is a fraction: `1`, `1.500`. */
-function timeJson(millis: number): string {
+export function timeJson(millis: number): string {
   const whole = Math.abs(millis);
   const fraction = whole % 1000;
   const seconds = `${millis < 0 ? "-" : ""}${(whole - fraction) / 1000}`;
   return fraction === 0 ? seconds : `${seconds}.${String(fraction).padStart(3, "0")}`;
-}
-
-/** The shortest digits that read back: `1`, `0.1`, `1e+21`, `+Inf`, `NaN`. */
-function numberText(value: number): string {
-  if (value === Number.POSITIVE_INFINITY) return "+Inf";
-  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
-  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 /** `[t,"v"]`. */

@@ -1,0 +1,103 @@
+/**
+ * Statements that clients of MySQL send when they connect and around transactions, and what they are answered without looking at what is
+ * stored (contract query.md 4.1). Comments before a statement are left out already.
+ */
+import { parseTimeZone } from "../../base/text/time-zone.ts";
+import type { ColumnHeader } from "../../column/batch.ts";
+import { INT64, STRING } from "../../column/data-type.ts";
+import type { Scalar } from "../../column/vector.ts";
+import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
+import type { WireSession } from "../wire/wire-session.ts";
+
+/** Rows that are made at once. */
+export interface CannedRows {
+  readonly headers: readonly ColumnHeader[];
+  readonly rows: readonly (readonly Scalar[])[];
+}
+
+/** "done": an OK without more. */
+export type CannedAnswer = "done" | CannedRows;
+
+const SQL_MODE = "ONLY_FULL_GROUP_BY STRICT_TRANS_TABLES NO_ZERO_IN_DATE NO_ZERO_DATE ERROR_FOR_DIVISION_BY_ZERO NO_ENGINE_SUBSTITUTION";
+const LONG_TIMEOUT = "31536000";
+const ISOLATION = "REPEATABLE-READ";
+
+/** Variables by name, without `@@` and the scope; others are `0`. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  tx_isolation: ISOLATION,
+  transaction_isolation: ISOLATION,
+  transaction_read_only: "0",
+  max_allowed_packet: "134217728",
+  interactive_timeout: LONG_TIMEOUT,
+  wait_timeout: LONG_TIMEOUT,
+  net_write_timeout: LONG_TIMEOUT,
+  version_comment: "GreptimeDB",
+};
+
+/** Beginnings of statements that are done by saying so. */
+const DONE: readonly RegExp[] = [
+  /^(?:begin|commit|rollback|start|savepoint|release)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_write_timeout|foreign_key_checks)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:autocommit|sql_log_bin|transaction|sql_mode|sql_select_limit)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:profiling|sql_quote_show_create)\b/i,
+  /^select\s+\$\$/i,
+  /^(?:lock|unlock)\s+tables?\b/i,
+  /^lock\s+binlog\s+for\s+backup\b/i,
+  /^unlock\s+binlog\b/i,
+  /^show\s+master\s+status\b/i,
+  /^show\s+all\s+slaves\s+status\b/i,
+  /^show\s+(?:plugins|engines)\b/i,
+  /^show\s+@@/i,
+  /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
+];
+
+/** Shown as a name and a value. */
+const SHOWN: Readonly<Record<string, string>> = { sql_mode: SQL_MODE, lower_case_table_names: "0" };
+
+const SELECT_VARIABLES = /^select\s+(@@[\s\S]*?)(?:\s+limit\s+\d+)?\s*$/i;
+const VARIABLE = /^(@@(?:(?:session|global|local)\.)?([a-z_]\w*))(?:\s+(?:as\s+)?(?:`([^`]+)`|'([^']+)'|"([^"]+)"|([a-z_]\w*)))?$/i;
+const SHOW_VARIABLES = /^show\s+(?:session\s+|global\s+)?variables(?:\s+(?:like\s+(?:'([^']*)'|"([^"]*)")|where\b[\s\S]*))?\s*$/i;
+const TIME_DIFFERENCE = /^select\s+timediff\(\s*now\(\s*\)\s*,\s*utc_timestamp\(\s*\)\s*\)\s*$/i;
+
+/** Characters that are looked at: canned statements are short. */
+const CHARACTERS_MAX = 16 * 1024;
+
+/** The answer to a statement; undefined for one that is the database's. */
+export function cannedAnswer(text: string, session: WireSession): CannedAnswer | undefined {
+  if (text.length > CHARACTERS_MAX || /^insert\b/i.test(text)) return undefined;
+  if (DONE.some((pattern) => pattern.test(text))) return "done";
+  if (TIME_DIFFERENCE.test(text)) return textRow(["timediff(now(),utc_timestamp())"], ["00:00:00"]);
+  const shown = SHOW_VARIABLES.exec(text);
+  if (shown !== null) return shownVariable((shown[1] ?? shown[2] ?? "").toLowerCase());
+  const [, list] = SELECT_VARIABLES.exec(text) ?? [];
+  return list === undefined ? undefined : selectedVariables(list, session);
+}
+
+function shownVariable(name: string): CannedRows {
+  const value = Object.hasOwn(SHOWN, name) ? SHOWN[name] : undefined;
+  return textRow(["Variable_name", "Value"], value === undefined ? ["", ""] : [name, value]);
+}
+
+function selectedVariables(list: string, session: WireSession): CannedRows | undefined {
+  const items = list.split(",").map((item) => VARIABLE.exec(item.trim()));
+  if (items.some((item) => item === null)) return undefined;
+  // What clients size their packets by is what the server takes.
+  if (/^@@max_allowed_packet$/i.test(list.trim()))
+    return { headers: [{ name: "@@max_allowed_packet", type: INT64 }], rows: [[MESSAGE_BYTES_MAX]] };
+  const names = items.map((item) => item?.[3] ?? item?.[4] ?? item?.[5] ?? item?.[6] ?? item?.[1]?.toLowerCase() ?? "");
+  return textRow(
+    names,
+    items.map((item) => valueOf(item?.[2]?.toLowerCase() ?? "", session)),
+  );
+}
+
+function valueOf(name: string, { timeZone, settings }: WireSession): string {
+  if (name === "time_zone") return timeZone;
+  if (name === "system_time_zone") return parseTimeZone("SYSTEM") ?? "UTC";
+  if (name === "max_execution_time") return String(settings.timeoutMillis);
+  return (Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined) ?? "0";
+}
+
+function textRow(names: readonly string[], row: readonly string[]): CannedRows {
+  return { headers: names.map((name) => ({ name, type: STRING })), rows: [row] };
+}

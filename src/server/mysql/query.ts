@@ -1,0 +1,105 @@
+/**
+ * COM_QUERY: a text of one statement, or of several where the client allows that, each answered in turn, up to the first that fails.
+ * Statements between two that the server answers itself are parsed together, so that a flaw in one is told before any of them has run.
+ */
+import { DbError } from "../../base/error.ts";
+import { Pace, paced } from "../../base/scheduler/pace.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { splitStatements, type StatementText } from "../wire/split-statements.ts";
+import { withoutBackslashes } from "./backslash-escapes.ts";
+import { WireFailure } from "./errors.ts";
+import { answerOwn, ownStatement } from "./own-statements.ts";
+import { Capability } from "./packets.ts";
+import { sendResult } from "./results.ts";
+import type { Talk } from "./talk.ts";
+
+/** Characters of a statement in which one that the server answers itself is looked for. */
+const OWN_CHARACTERS_MAX: number = 16 * 1024;
+
+/** Runs a text. Never rejects: failures are told. */
+export async function runQuery(text: string, talk: Talk): Promise<void> {
+  const began = talk.parts.clock.monotonicMillis();
+  const { database } = talk.session;
+  try {
+    await runAll(await statementsOf(text, talk), talk);
+  } catch (thrown) {
+    talk.failed(thrown);
+  }
+  const seconds = (talk.parts.clock.monotonicMillis() - began) / 1000;
+  talk.metrics.querySeconds.observe({ subprotocol: "textquery", db: database }, seconds);
+}
+
+/** A text as the grammar reads it, and its statements. */
+interface QueryText {
+  readonly text: string;
+  readonly statements: readonly StatementText[];
+}
+
+/** Of what a client sent; no statements for one of comments alone, which dumps are full of. @throws DbError for one that is empty */
+export async function statementsOf(sent: string, talk: Talk): Promise<QueryText> {
+  const pace = new Pace(talk.parts.scheduler);
+  const text = await paced(withoutBackslashes(sent), pace);
+  const statements = await paced(splitStatements(text), pace);
+  if (statements.length === 0 && !/\/\*|--/.test(text))
+    throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
+  return { text, statements };
+}
+
+async function runAll({ text, statements }: QueryText, talk: Talk): Promise<void> {
+  if (statements.length === 0) return talk.ok();
+  if (statements.length > 1 && !talk.has(Capability.MultiStatements)) {
+    const instead = "the client did not ask for several statements at once; switch that on in its options, or send them one by one";
+    throw new WireFailure(1149, "42000", `(InvalidSyntax): ${statements.length} statements in one text: ${instead}`);
+  }
+  let sent = 0;
+  let others: StatementText[] = [];
+  const runOthers = async (): Promise<void> => {
+    const together = others;
+    others = [];
+    const [first] = together;
+    if (first === undefined) return;
+    const part = text.slice(first.start, together.at(-1)?.end);
+    sent = await runTogether(part, talk, { sent, last: sent + together.length, count: statements.length });
+  };
+  for (const { start, end } of statements) {
+    const statement = text.slice(start, Math.min(end, start + OWN_CHARACTERS_MAX)).trimEnd();
+    if (ownStatement(statement, talk) === undefined) {
+      others.push({ start, end });
+      continue;
+    }
+    await runOthers();
+    const own = ownStatement(statement, talk); // Again: what it shows may be what one before it has set.
+    if (own === undefined) throw new WireFailure(1105, "HY000", "a statement of the server's own is none any more");
+    if (own.kind !== "show-warnings") talk.session.connection.warnings.length = 0;
+    sent += 1;
+    const { signal } = new AbortController();
+    await sendResult(talk, answerOwn(own, talk), { isBinary: false, hasMore: sent < statements.length, signal });
+  }
+  await runOthers();
+}
+
+/** Results of a text: those that were sent, up to which its next statements reach, and how many there will be. */
+interface Progress {
+  readonly sent: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/** Runs statements of the database. @returns how many results were sent with theirs */
+async function runTogether(text: string, talk: Talk, progress: Progress): Promise<number> {
+  const { session, parts } = talk;
+  const { last, count } = progress;
+  let { sent } = progress;
+  const run = session.begin();
+  session.connection.warnings.length = 0;
+  try {
+    for await (const result of parts.db.sql(text, session)) {
+      sent += 1;
+      await sendResult(talk, result, { isBinary: false, hasMore: sent < count, signal: run.signal });
+      if (sent < last) session.connection.warnings.length = 0; // Those of the last one are for SHOW WARNINGS.
+    }
+  } finally {
+    run.pause();
+  }
+  return sent;
+}

@@ -1,0 +1,140 @@
+/**
+ * The cells of one column, ready to be put into rows: cell r is `bytes[starts[r], ends[r])`, NULL where `ends[r] < starts[r]`. Filled
+ * piece by piece (`pieceRows`), so that a result never lies in memory twice; text columns are views of their vector, not copies.
+ *
+ *   vector ──CellPrinter──► Cells ──┐
+ *   vector ──CellPrinter──► Cells ──┴─► loops of each protocol ─► outgoing.bytes
+ */
+import { longerBytes } from "../../../base/bytes/longer-array.ts";
+import type { Batch } from "../../../column/batch.ts";
+import type { DictionaryVector, Vector } from "../../../column/vector.ts";
+
+/** Rows whose cells are made at once, and bytes of their texts, one row at least. */
+const PIECE_ROWS = 4096;
+const PIECE_BYTES: number = 1024 * 1024;
+
+/** Bytes of texts of a dictionary that are kept for further pieces. */
+const DICTIONARY_BYTES_MAX: number = 4 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+
+/** See the file header. */
+export class Cells {
+  bytes: Uint8Array = new Uint8Array(0);
+  starts: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  ends: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  /** Memory of its own, and a view of it; `bytes` unless it is a vector's. */
+  own: Uint8Array<ArrayBuffer> = new Uint8Array(256);
+  view: DataView<ArrayBuffer> = new DataView(this.own.buffer);
+  /** Bytes written to `own`. */
+  used = 0;
+  private dictionary: DictionaryVector["dictionary"] | undefined;
+  private entryStarts: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  private entryEnds: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+
+  /** Makes room for the places of `rowCount` cells; before they are printed. */
+  makeRows(rowCount: number): void {
+    if (rowCount <= this.starts.length) return;
+    this.starts = new Uint32Array(rowCount);
+    this.ends = new Uint32Array(rowCount);
+  }
+
+  /** Begins a piece of cells in memory of its own, with room for `extra` bytes. */
+  begin(extra: number): void {
+    this.used = 0;
+    this.reserve(extra);
+    this.bytes = this.own;
+    this.dictionary = undefined;
+  }
+
+  /** Room for `extra` bytes behind `used`; `own` and `view` change with it. */
+  reserve(extra: number): void {
+    const need = this.used + extra;
+    if (need <= this.own.length) return;
+    this.own = longerBytes(this.own, this.used, need);
+    this.view = new DataView(this.own.buffer);
+    this.bytes = this.own;
+  }
+
+  /** Cells that are views of a vector's bytes. */
+  borrow(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.dictionary = undefined;
+  }
+
+  /** Makes cell `row` NULL. */
+  setNull(row: number): void {
+    this.starts[row] = 1;
+    this.ends[row] = 0;
+  }
+
+  /** Makes cell `row` a text. */
+  setText(row: number, text: string): void {
+    this.starts[row] = this.used;
+    this.append(text);
+    this.ends[row] = this.used;
+  }
+
+  /** Makes cell `row` these bytes. */
+  setBytes(row: number, bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.own.set(bytes, this.used);
+    this.starts[row] = this.used;
+    this.used += bytes.length;
+    this.ends[row] = this.used;
+  }
+
+  /** Texts of a dictionary, each made once for all pieces of a result. */
+  entries({ codes, dictionary }: DictionaryVector, from: number, rowCount: number): void {
+    if (this.dictionary !== dictionary || this.used > DICTIONARY_BYTES_MAX) {
+      this.begin(0);
+      this.used = 1; // Place 0 is of entries that were not made yet.
+      this.dictionary = dictionary;
+      this.entryStarts = new Uint32Array(dictionary.length);
+      this.entryEnds = new Uint32Array(dictionary.length);
+    } else if (this.entryStarts.length < dictionary.length) {
+      this.entryStarts = longerCopy(this.entryStarts, dictionary.length);
+      this.entryEnds = longerCopy(this.entryEnds, dictionary.length);
+    }
+    this.bytes = this.own;
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[from + row] as number;
+      if (this.entryStarts[code] === 0) this.addEntry(code, dictionary[code]);
+      this.starts[row] = this.entryStarts[code] as number;
+      this.ends[row] = this.entryEnds[code] as number;
+    }
+  }
+
+  private addEntry(code: number, text: string | undefined): void {
+    this.entryStarts[code] = text === undefined ? 1 : this.used;
+    if (text === undefined) return; // Its end is 0.
+    this.append(text);
+    this.entryEnds[code] = this.used;
+  }
+
+  private append(text: string): void {
+    this.reserve(text.length * 3);
+    this.used += encoder.encodeInto(text, this.own.subarray(this.used)).written;
+  }
+}
+
+function longerCopy(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  const longer = new Uint32Array(Math.max(length, 2 * array.length));
+  longer.set(array);
+  return longer;
+}
+
+/** Rows of a batch from `from` on that make a piece: at least one. */
+export function pieceRows({ vectors, rowCount }: Batch, from: number): number {
+  let rows = Math.min(PIECE_ROWS, rowCount - from);
+  for (const vector of vectors) {
+    if (vector.kind !== "bytes") continue;
+    const { offsets } = vector;
+    const start = offsets[from] as number;
+    while (rows > 1 && (offsets[from + rows] as number) - start > PIECE_BYTES) rows = Math.ceil(rows / 2);
+  }
+  return rows;
+}
+
+/** Makes the cells of rows `[from, from + rowCount)` of a vector; there is room for their places. */
+export type CellPrinter = (vector: Vector, from: number, rowCount: number, cells: Cells) => void;

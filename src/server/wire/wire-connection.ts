@@ -1,0 +1,240 @@
+/**
+ * One connection of a wire server: messages in, one after the other, answers out. The protocol is a `WireProtocol`, which knows no socket.
+ *
+ *   socket ─► incoming ─► message ─► protocol ─► outgoing ─► socket
+ *              (waits while the protocol works; beyond WAITING_BYTES_MAX the socket is not read)
+ *
+ * Answers are handed to the socket when no whole message waits any more, so that a client which sends many at once gets them together.
+ */
+import { errorText } from "../../base/error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { FramingError, Incoming, type Framing } from "./incoming.ts";
+import { SIGN_IN_BYTES_MAX, WAITING_BYTES_MAX } from "./limits.ts";
+import { Outgoing } from "./outgoing.ts";
+import type { WireSocket } from "./wire-socket.ts";
+
+/** Why a server ends a connection by itself. */
+export type EndReason = "too many connections" | "sign-in took too long" | "idle for too long" | "shutdown" | "malformed message";
+
+/** What a server makes of a connection. */
+export interface WireProtocol {
+  readonly framing: Framing;
+  /** Whether the client has said who it is. */
+  readonly isSignedIn: boolean;
+  /** Sends what a server says first, if it does. */
+  opened(): void;
+  /**
+   * Handles one message; a promise where it takes longer. The bytes are its own until it is done.
+   *
+   * @throws anything: the connection is closed without a word, and the listener hears of it
+   */
+  message(bytes: Uint8Array): Promise<void> | undefined;
+  /** Writes the last words of a connection that ends. @param detail what is known of it */
+  lastWords(reason: EndReason, detail: string): void;
+  /** Ends what runs: nobody waits for it. */
+  closed(): void;
+}
+
+/** What a connection tells its listener. */
+export interface ConnectionEvents {
+  closed(connection: WireConnection): void;
+  failed(thrown: unknown, connection: WireConnection): void;
+}
+
+/** See the file header. */
+export class WireConnection {
+  readonly socket: WireSocket;
+  readonly incoming: Incoming;
+  readonly outgoing: Outgoing;
+  private readonly protocol: WireProtocol;
+  private readonly events: ConnectionEvents;
+  private readonly clock: Pick<Clock, "monotonicMillis">;
+  private readonly openedMs: number;
+  /** When a message was done last. */
+  private movedMs: number;
+  private isBusy = false;
+  /** Set while the protocol at work waits for its client. */
+  private whenData: (() => void) | undefined;
+  private isPaused = false;
+  private isGone = false;
+  /** No message is read any more. */
+  private isOver = false;
+  /** What the client had taken when it was looked at, and since when it has not taken more. */
+  private stuck = { takenBytes: 0, sinceMs: 0 };
+  private ending: { readonly reason: EndReason; readonly detail: string } | undefined;
+
+  /** @param open makes the protocol, which may keep the connection */
+  constructor(
+    socket: WireSocket,
+    clock: Pick<Clock, "monotonicMillis">,
+    events: ConnectionEvents,
+    open: (connection: WireConnection) => WireProtocol,
+  ) {
+    this.socket = socket;
+    this.events = events;
+    this.clock = clock;
+    this.openedMs = clock.monotonicMillis();
+    this.movedMs = this.openedMs;
+    this.outgoing = new Outgoing(socket);
+    this.protocol = open(this);
+    this.incoming = new Incoming(this.protocol.framing, SIGN_IN_BYTES_MAX);
+    socket.listen({ data: (chunk) => this.data(chunk), closed: () => this.closed() });
+    this.protocol.opened();
+    this.outgoing.send();
+  }
+
+  /** Whether the protocol works on a message, and does not wait for the client. */
+  get isAtWork(): boolean {
+    return this.isBusy && this.whenData === undefined;
+  }
+
+  get isSignedIn(): boolean {
+    return this.protocol.isSignedIn;
+  }
+
+  /** Milliseconds since it was opened. */
+  get ageMs(): number {
+    return this.clock.monotonicMillis() - this.openedMs;
+  }
+
+  /** Milliseconds since it had a message done; 0 while it works on one. */
+  get restingMs(): number {
+    return this.isAtWork ? 0 : this.clock.monotonicMillis() - this.movedMs;
+  }
+
+  /** Milliseconds in which the client took nothing of what waits for it; 0 when nothing waits. Counted from call to call. */
+  stuckMs(): number {
+    const { isBlocked, takenBytes } = this.outgoing;
+    const now = this.clock.monotonicMillis();
+    if (!isBlocked || takenBytes !== this.stuck.takenBytes) this.stuck = { takenBytes, sinceMs: now };
+    return now - this.stuck.sinceMs;
+  }
+
+  /** Ends the connection with last words: now when it rests, else when the message at work is done. */
+  end(reason: EndReason, detail = ""): void {
+    if (this.ending !== undefined || this.isGone) return;
+    this.ending = { reason, detail };
+    if (!this.isAtWork) this.leave();
+  }
+
+  /** Ends it at once, whatever runs; what is told is sent where the socket takes it. */
+  drop(reason: EndReason): void {
+    if (this.isGone) return;
+    this.ending ??= { reason, detail: "" };
+    this.protocol.closed();
+    this.leave();
+    this.socket.destroy();
+  }
+
+  /**
+   * The next message, for a protocol at work that wants more of its client, such as rows to store; undefined when the connection is gone
+   * or ends. Valid until the next call. What was written is sent first.
+   *
+   * @throws FramingError
+   */
+  async read(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      if (this.isGone || this.isOver) return undefined;
+      const message = this.incoming.next();
+      if (message !== undefined) return message;
+      await this.outgoing.flush();
+      if (this.isPaused) this.resume();
+      this.movedMs = this.clock.monotonicMillis();
+      await new Promise<void>((resolve) => {
+        this.whenData = resolve;
+      });
+    }
+  }
+
+  /** Ends it as the client wished: what was written is sent. */
+  bye(): void {
+    this.isOver = true;
+    this.outgoing.send();
+    this.socket.end();
+  }
+
+  /** Goes on encrypted; bytes of the client that were read already belong to the handshake. */
+  startTls(context: Parameters<WireSocket["startTls"]>[0], first: Uint8Array, protocols: readonly string[] = []): void {
+    this.outgoing.send();
+    this.socket.startTls(context, first, protocols);
+  }
+
+  private data(chunk: Uint8Array): void {
+    if (this.ending !== undefined || this.isOver) return;
+    this.incoming.push(chunk);
+    if (!this.isBusy) {
+      this.isBusy = true;
+      void this.rounds(); // It never rejects.
+    } else if (this.whenData !== undefined) this.wake();
+    else if (!this.isPaused && this.incoming.length > WAITING_BYTES_MAX) {
+      this.isPaused = true;
+      this.socket.pause();
+    }
+  }
+
+  /** Message after message while there are whole ones. Never rejects. */
+  private async rounds(): Promise<void> {
+    try {
+      for (let message = this.incoming.next(); message !== undefined; message = this.incoming.next()) {
+        const work = this.protocol.message(message);
+        if (work !== undefined) await work;
+        if (this.isGone || this.isOver) return;
+        if (this.ending !== undefined) break;
+        if (this.outgoing.isFull) await this.outgoing.flush();
+        if (this.isPaused && this.incoming.length <= WAITING_BYTES_MAX) this.resume();
+      }
+      await this.outgoing.flush();
+    } catch (thrown) {
+      this.broken(thrown);
+    }
+    if (this.isGone || this.isOver) return;
+    this.movedMs = this.clock.monotonicMillis();
+    this.isBusy = false;
+    if (this.ending !== undefined) this.leave();
+    else if (this.isPaused) this.resume();
+  }
+
+  private wake(): void {
+    const { whenData } = this;
+    this.whenData = undefined;
+    whenData?.();
+  }
+
+  private resume(): void {
+    this.isPaused = false;
+    this.socket.resume();
+  }
+
+  private broken(thrown: unknown): void {
+    if (this.isGone) return;
+    if (thrown instanceof FramingError) {
+      this.ending ??= { reason: "malformed message", detail: thrown.message };
+      return;
+    }
+    this.events.failed(thrown, this);
+    this.ending ??= { reason: "malformed message", detail: errorText(thrown) };
+  }
+
+  private leave(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.wake();
+    const { reason, detail } = this.ending ?? { reason: "shutdown", detail: "" };
+    this.protocol.lastWords(reason, detail);
+    this.outgoing.send();
+    this.socket.end();
+    // A client that neither takes it nor leaves is not waited for.
+    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+  }
+
+  private closed(): void {
+    this.isGone = true;
+    this.wake();
+    this.outgoing.close();
+    this.protocol.closed();
+    this.events.closed(this);
+  }
+}
+
+/** Milliseconds for last words to be taken. */
+const LINGER_MS = 2000;
