@@ -45,7 +45,7 @@ export const BODY_GRACE_MS = 20_000;
 export const BODY_BYTES_PER_SECOND_MIN: number = 4 * 1024;
 
 /**
- * Times its length that a compressed body is taken to unfold to where it does not say so; one that unfolds further is decoded again. Line
+ * Times its length that a compressed body is taken to unfold to where it does not say so; room for more is taken when it comes. Line
  * protocol unfolds 8 to 14 times.
  */
 export const UNFOLD_RATIO = 16;

@@ -72,7 +72,8 @@ test("the right size is enough for each decoder", async () => {
       ["zstd", zlib.zstdCompressSync(text)],
     ] as const) {
       expect(expectedBytes(packed, coding)).toBe(bytes);
-      expect(await decompress(packed, coding, bytes)).toEqual(new Uint8Array(text));
+      const room = { bytes, bytesMax: bytes, grow: () => Promise.reject(new Error("it was enough")) };
+      expect(await decompress(packed, coding, room)).toEqual(new Uint8Array(text));
     }
   }
 });
@@ -156,4 +157,24 @@ test.each(["identity", "gzip"])("the memory of a large %s body is freed with its
   fixture.db.onWrite = () => Promise.reject(new DbError(StatusCode.StorageUnavailable, "cannot write the log: the disk is gone"));
   expect((await post(fixture, sent, { "content-encoding": coding }))[0]).toBe(503);
   expect(bodies.map(({ length }) => length)).toEqual([0, 200_000]);
+});
+
+test("a body that unfolds to more than it was expected to grows with its room, up to the most there can be", async () => {
+  for (const bytes of [5_000, 300_000, 5_000_000]) {
+    const text = Buffer.from(lines(bytes));
+    for (const [coding, packed] of [
+      ["gzip", zlib.gzipSync(text)],
+      ["deflate", zlib.deflateRawSync(text)],
+      ["zstd", zlib.zstdCompressSync(text)],
+      ["br", zlib.brotliCompressSync(text)],
+    ] as const) {
+      const grown: number[] = [];
+      const room = (bytesMax: number) => ({ bytes: 100, bytesMax, grow: (to: number) => Promise.resolve(grown.push(to) < 100) });
+      expect(await decompress(packed, coding, room(bytes))).toEqual(new Uint8Array(text));
+      expect(grown.at(-1)).toBeLessThanOrEqual(bytes);
+      expect(await decompress(packed, coding, room(bytes - 1))).toEqual({ kind: "too-large" });
+      expect(await decompress(packed, coding, { ...room(bytes), grow: () => Promise.resolve(false) })).toEqual({ kind: "no-room" });
+      expect(await decompress(packed.subarray(0, packed.length - 5), coding, room(bytes))).toMatchObject({ kind: "broken" });
+    }
+  }
 });

@@ -7,7 +7,6 @@ import type { Exchange } from "../exchange.ts";
 import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
 import { CLIENT_GONE, incomingBody, TOO_LARGE } from "./incoming-body.ts";
-import { UNFOLD_RATIO } from "../limits.ts";
 import { jsonReply, type Reply } from "../reply.ts";
 
 /** How a body is read. */
@@ -41,13 +40,10 @@ export async function readBody(exchange: BodyExchange, options: BodyOptions): Pr
   return options.refuse?.(why) ?? jsonReply(400, JSON.stringify({ error: why }));
 }
 
-/** Times what was too little that is tried next: all tries together decode a seventh more than the last. */
-const UNFOLD_AGAIN = 8;
-
 /** Most bytes that a decoder may make when the body limit is off: what one buffer can hold. */
 const MAX_DECODED: number = 2 ** 32 - 1;
 
-/** Decodes a body once its share holds what it is expected to unfold to; and again, with more and more, when that was too little. */
+/** Decodes a body once its share holds what it is expected to unfold to; the share grows when that was too little. */
 export async function unfold(
   exchange: Pick<BodyExchange, "share" | "signal">,
   bytes: Uint8Array,
@@ -57,17 +53,16 @@ export async function unfold(
   const { share, signal } = exchange;
   const most = Math.min(bytesMax, share.bytesMax - bytes.length);
   if (most <= 0) return OVER_IN_FLIGHT;
-  let expected = Math.min(most, expectedBytes(bytes, coding));
-  for (;;) {
-    if (!(await share.resize(bytes.length + expected, signal))) return signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT;
-    const decoded = await decompress(bytes, coding, expected);
-    if (decoded instanceof Uint8Array) {
-      if (decoded !== bytes) freeBytes(bytes);
-      await share.resize(Math.min(share.bytes, decoded.length)); // Less: there is nothing to wait for.
-      return decoded;
-    }
-    if (decoded.kind !== "too-large") return decoded;
-    if (expected === most) return most === bytesMax ? decoded : OVER_IN_FLIGHT;
-    expected = Math.min(most, Math.max(expected * UNFOLD_AGAIN, bytes.length * UNFOLD_RATIO));
+  const grow = (to: number) => share.resize(bytes.length + to, signal);
+  const noRoom = () => (signal.aborted ? CLIENT_GONE : OVER_IN_FLIGHT);
+  const expected = Math.min(most, expectedBytes(bytes, coding));
+  if (!(await grow(expected))) return noRoom();
+  const decoded = await decompress(bytes, coding, { bytes: expected, bytesMax: most, grow });
+  if (decoded instanceof Uint8Array) {
+    if (decoded !== bytes) freeBytes(bytes);
+    await share.resize(Math.min(share.bytes, decoded.length)); // Less: there is nothing to wait for.
+    return decoded;
   }
+  if (decoded.kind === "no-room") return noRoom();
+  return decoded.kind === "too-large" && most < bytesMax ? OVER_IN_FLIGHT : decoded;
 }
