@@ -7,6 +7,7 @@ import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { createUserProvider } from "../../src/db/auth/user-provider.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
 import { type MysqlOptions, startMysqlServer } from "../../src/server/mysql/server.ts";
+import { ampleWireMemory } from "./wire-memory.ts";
 import { Machine } from "../engine/machine.ts";
 
 /** The server and what stands behind it. */
@@ -35,6 +36,7 @@ export async function startMysql(accounts?: string, changes: Partial<MysqlOption
     port: 0,
     keepAliveMs: 0,
     clock: systemClock,
+    memory: ampleWireMemory(),
     logger: silentLogger,
     metrics,
     db,
