@@ -2,7 +2,7 @@
  * Memory of the connections of all wire servers, counted in the server's (part "connections"):
  *
  *   watched   chunks that came in and wait, answers that a client does not take: bounded a connection (limits.ts)
- *   taken     a message that is put together; statements that were prepared, values that wait: asked for, and refused where the pool is full
+ *   taken     a message that is put together; prepared statements, values that wait: asked for, refused where the pool is full
  *
  * A message waits for room, its client with it, up to the time that writers wait; what a session wants to keep is refused at once.
  */
