@@ -23,8 +23,21 @@ test("quotes that a backslash escapes are doubled", () => {
 
 test("what a backslash and a letter stand for takes their place", () => {
   check("'\\0\\b\\n\\r\\t\\Z\\\\'", "'\0\b\n\r\t\u001a\\'");
-  check("'\\a\\x41\\u0041'", "'ax41u0041'");
   check("x LIKE 'a\\%b\\_c'");
+});
+
+test("a backslash that means nothing stays, for patterns", () => {
+  check("SELECT x ~ '\\d+\\.\\w'");
+  check("'\\a\\x41\\u0041'");
+  check("'\\\\d'", "'\\d'");
+});
+
+test("PromQL in TQL has its own backslashes", () => {
+  check("TQL EVAL (0, 9, '1s') m{h=~\"a\\\\.b\\n\"}");
+  check("tql analyze (0, 9, '1s') m{p='it\\'s \\\"\\0\\Z'}", "tql analyze (0, 9, '1s') m{p='it\\x27s \\x22\\x00\\x1a'}");
+  check("TQL EVAL (0, 9, '1s') m{p=`\\'`}; SELECT '\\''", "TQL EVAL (0, 9, '1s') m{p=`\\'`}; SELECT ''''");
+  check("WITH t AS (TQL EVAL (0, 9, '1s') (m{p='\\\\'})) SELECT '\\\\'", "WITH t AS (TQL EVAL (0, 9, '1s') (m{p='\\\\'})) SELECT '\\'");
+  check("SELECT 'TQL EVAL' AS tql, '\\\\'", "SELECT 'TQL EVAL' AS tql, '\\'");
 });
 
 test("other texts, names and comments are as they were", () => {
