@@ -35,6 +35,7 @@ import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
 import { runTables } from "./macro/tables-bench.ts";
 import { sinkTarget, type Target, type VarveChoices, varveTarget } from "./macro/target.ts";
+import { runWires } from "./macro/wires/wires-bench.ts";
 import { runMicro } from "./micro/run.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
 
@@ -105,6 +106,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (command === "promql") return await measurePromql(options, workDirectory, progress);
   if (command === "dashboards") return [await measureDashboards(options, workDirectory, progress)];
   if (command === "memory") return [await measureMemory(options, workDirectory, progress)];
+  if (command === "wires") return [await measureWires(options, workDirectory, progress)];
   if (command === "series-churn") return await measureChurn(options, workDirectory);
   if (command === "logs") {
     const lines = Math.min(options.dataset.rows, LOG_LINES_MAX);
@@ -261,6 +263,21 @@ async function measureMemory(options: Options, workDirectory: string, progress: 
   const before = await target.start(directory);
   await before.server.stop();
   return runMemory({ directory, before, dataset, limits, only, settings, print });
+}
+
+/** Connections at rest, and seconds of point queries. */
+const WIRES_IDLE = 1000;
+const WIRES_SMOKE_IDLE = 20;
+const WIRES_SECONDS = 5;
+const WIRES_SMOKE_SECONDS = 0.1;
+
+async function measureWires(options: Options, workDirectory: string, progress: Progress): Promise<string> {
+  const { dataset, runs, only, clients, isSmoke, withWirePeers: withPeers } = options;
+  const [target] = varveTargets(options);
+  if (target === undefined) throw new Error("cannot measure wires: no durability was chosen");
+  const seconds = isSmoke ? WIRES_SMOKE_SECONDS : WIRES_SECONDS;
+  const idleClients = isSmoke ? WIRES_SMOKE_IDLE : WIRES_IDLE;
+  return await runWires({ target, rows: dataset.rows, runs, withPeers, only, clients, idleClients, seconds, workDirectory, progress });
 }
 
 async function measureChurn(options: Options, workDirectory: string): Promise<readonly string[]> {

@@ -21,6 +21,9 @@ Examples:
   bun bench queries --work-dir D --keep --types lastpoint,high-cpu-1 --peers none
                                                some types; with a work directory that is kept, loaded only once
   bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
+  bun bench clients --protocol postgres        the same, the clients over PostgreSQL's protocol
+  bun bench wires                              MySQL's and PostgreSQL's protocols beside the servers of Debian: results, points, COPY, INSERT
+  bun bench wires --only select --peers none   some of it, Varve alone
   bun bench dashboards --clients 50            dashboards of 8 PromQL range queries every 5 s beside remote write at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
@@ -42,7 +45,7 @@ Examples:
 
 Usage:
   bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
-             remote-write | promql | dashboards | logs | micro] [options]
+             remote-write | promql | dashboards | logs | wires | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -53,6 +56,7 @@ Options:
                      columns: --hosts is the number of columns, 1000; --rows of it 20000
                      promql: --hosts is 100, each with 1,000 series of the fleet and 10,000 of the metric of many
                      remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
+                     wires: --rows is 1000000
   --seed N           seed of the data and the queries (4242)
   --batch N          rows a request (10000; remote-write, dashboards: 2000)
   --connections N    connections of the load generator (4; remote-write: 8)
@@ -65,17 +69,18 @@ Options:
   --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --compaction LIST  on, off, or both, and then the ratio: whether Varve merges files meanwhile (on)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
-                     promql: of victoria, prometheus
+                     promql: of victoria, prometheus; wires: all, the real servers that are found, or none
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
   --runs N           runs of Varve and the sink (3)
   --peer-runs N      runs of the peers (1)
   --ttl N            series-churn: seconds that rows live (120)
   --rate N           series-churn: new series a second, half of them by each protocol (1000)
   --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
-  --only LIST        memory, promql: parts of names of statements, e.g. window,sort (all)
+  --only LIST        memory, promql, wires: parts of names of statements, e.g. window,sort (all)
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
-  --clients N        clients that ask beside ingest (50)
+  --clients N        clients that ask beside ingest (50); wires: connections that ask (16)
+  --protocol NAME    clients: what they speak, of http, mysql, postgres (http)
   --repeats N        warm rounds over them, fewer for slow types (3)
   --no-duckdb        do not run the queries in DuckDB
   --set KEY=TOML     a setting of Varve, e.g. --set 'storage.memtable_size="64MiB"'; may be repeated
@@ -107,6 +112,7 @@ export const COMMANDS = [
   "otlp",
   "logs",
   "memory",
+  "wires",
   "micro",
 ] as const;
 
@@ -118,6 +124,7 @@ type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
 /** Rows and hosts where a command does not take those of the published figures. */
 const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   clients: { rows: 17_280_000 },
+  wires: { rows: 1_000_000 },
   memory: { rows: 5_000_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
@@ -129,6 +136,7 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
 
 /** The same with `--smoke`. */
 const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  wires: { rows: 4000 },
   series: { rows: 6000, hosts: 2000 },
   tables: { hosts: 100 },
   columns: { rows: 200, hosts: 100 },
@@ -136,6 +144,12 @@ const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
   promql: { hosts: 1 },
   dashboards: { rows: 40_000, hosts: 4 },
 };
+
+/** What clients beside ingest can speak. */
+const PROTOCOLS = ["http", "mysql", "postgres"] as const;
+
+/** One of them. */
+type ClientProtocol = (typeof PROTOCOLS)[number];
 
 /** The parsed command line. */
 export interface Options {
@@ -166,14 +180,18 @@ export interface Options {
   readonly compaction: readonly Compaction[];
   readonly peers: readonly PeerName[];
   readonly promqlPeers: readonly PromqlPeer[];
+  /** Wires: whether the real servers are measured too, where they are found. */
+  readonly withWirePeers: boolean;
   readonly questdbJar: string;
   readonly runs: number;
   readonly peerRuns: number;
   readonly queriesPerType: number;
   /** Types of queries that are measured. */
   readonly types: readonly string[];
-  /** Clients that ask beside ingest. */
+  /** Clients that ask beside ingest; wires: connections that ask. */
   readonly clients: number;
+  /** What clients beside ingest speak. */
+  readonly protocol: ClientProtocol;
   readonly repeats: number;
   readonly withDuckdb: boolean;
   /** Settings of Varve, `section.key` to TOML text. */
@@ -229,14 +247,16 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
     compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
-    peers: command === "promql" ? [] : peersOf(peers, PEERS),
+    peers: command === "promql" || command === "wires" ? [] : peersOf(peers, PEERS),
+    withWirePeers: command === "wires" && wirePeersOf(peers),
     promqlPeers: command === "promql" ? peersOf(peers, PROMQL_PEERS) : [],
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
     peerRuns: whole("peer-runs", values["peer-runs"], 1),
     queriesPerType: whole("queries", values.queries, isSmoke ? 2 : 10),
     types: values.types === undefined ? QUERY_TYPES : list("types", values.types, QUERY_TYPES),
-    clients: whole("clients", values.clients, isSmoke ? 8 : 50),
+    clients: whole("clients", values.clients, isSmoke ? 8 : command === "wires" ? 16 : 50),
+    protocol: protocolOf(values.protocol ?? "http"),
     repeats: whole("repeats", values.repeats, isSmoke ? 1 : 3),
     withDuckdb: !values["no-duckdb"],
     settings: new Map((values.set ?? []).map(setting)),
@@ -278,6 +298,7 @@ function parse(args: readonly string[]) {
         queries: VALUE,
         types: VALUE,
         clients: VALUE,
+        protocol: VALUE,
         repeats: VALUE,
         "no-duckdb": SWITCH,
         set: { type: "string", multiple: true },
@@ -304,6 +325,17 @@ function whole(name: string, text: string | undefined, fallback: number): number
 function versionOf(text: string): 1 | 2 {
   if (text !== "1" && text !== "2") throw new UsageError(`--version ${text}: want 1 or 2`);
   return text === "1" ? 1 : 2;
+}
+
+function protocolOf(text: string): ClientProtocol {
+  const found = PROTOCOLS.find((name) => name === text);
+  if (found === undefined) throw new UsageError(`--protocol ${text}: want one of ${PROTOCOLS.join(", ")}`);
+  return found;
+}
+
+function wirePeersOf(text: string): boolean {
+  if (text !== "all" && text !== "none") throw new UsageError(`--peers ${text}: wires takes all or none`);
+  return text === "all";
 }
 
 function positive(name: string, text: string | undefined, fallback: number): number {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export interface ServerCommand {
   readonly name: string;
   readonly command: readonly string[];
-  /** Answers 2xx once the server takes requests. */
+  /** Answers 2xx once the server takes requests; of `tcp:`, takes a connection. */
   readonly readyUrl: string;
   /** Both outputs of the server are appended here. */
   readonly logPath: string;
@@ -167,12 +167,24 @@ export async function startVarve(options: VarveOptions): Promise<ServerProcess> 
   return await (await launchVarve(options)).ready();
 }
 
-/** True for a 2xx answer; false for any other, and while nobody listens. */
+/** True for a 2xx answer, or a connection of `tcp:`; false for any other, and while nobody listens. */
 async function answers(url: string): Promise<boolean> {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol === "tcp:") return await takesConnections(hostname, Number(port));
   return await fetch(url, { signal: AbortSignal.timeout(5000) }).then(
     async (response) => {
       await response.arrayBuffer();
       return response.ok;
+    },
+    () => false,
+  );
+}
+
+async function takesConnections(hostname: string, port: number): Promise<boolean> {
+  return await Bun.connect({ hostname, port, socket: { data: () => undefined } }).then(
+    (socket) => {
+      socket.end();
+      return true;
     },
     () => false,
   );

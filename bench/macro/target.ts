@@ -20,12 +20,20 @@ export interface RunningTarget {
   readonly server: ServerProcess;
   readonly baseUrl: string;
   readonly writeUrl: string;
+  /** Ports of the other protocols of Varve. */
+  readonly wirePorts?: WirePorts;
   /** Everything the server stores. */
   readonly dataDirectory: string;
   /** Rows that a query can see now. */
   countRows(): Promise<number>;
   /** Asks the server to write what it holds in memory, where it can be asked. */
   flush(): Promise<void>;
+}
+
+/** Where Varve speaks MySQL and PostgreSQL. */
+export interface WirePorts {
+  readonly mysql: number;
+  readonly postgres: number;
 }
 
 /** How Varve syncs its log: the values of `wal.sync`. */
@@ -78,7 +86,11 @@ export function varveTarget(
     start: async (directory) => {
       const port = freePort();
       await mkdir(directory, { recursive: true });
-      return runningVarve(await startVarve({ directory, port, settings }), directory, port);
+      const wirePorts: WirePorts = { mysql: freePort(), postgres: freePort() };
+      const env = Object.fromEntries(
+        Object.entries(wirePorts).map(([wire, wirePort]) => [`VARVE__${wire.toUpperCase()}__ADDR`, `127.0.0.1:${wirePort}`]),
+      );
+      return { ...runningVarve(await startVarve({ directory, port, settings, env }), directory, port), wirePorts };
     },
   };
 }
