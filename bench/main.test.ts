@@ -33,7 +33,8 @@ const RUNS: readonly (readonly string[])[] = [
   ["columns", "--smoke"],
   ["memory", "--smoke"],
   ["replay", "--smoke"],
-  ["clients", "--smoke"],
+  ["clients", "--smoke", "--protocol", "postgres"],
+  ["wires", "--smoke"],
   ["promql", "--smoke"],
   ["dashboards", "--smoke"],
   ["remote-write", "--smoke", "--version", "2"],
@@ -75,9 +76,22 @@ test(
 test(
   "measures point queries beside ingest, and finds every row again",
   async () => {
-    const { status, output, errors } = await bench("clients", "--smoke");
+    const { status, output, errors } = await bench("clients", "--smoke", "--protocol", "postgres");
     expect(status, errors).toBe(0);
+    expect(output).toContain("over PostgreSQL's protocol");
     expect(output).toContain("each query after the last answer");
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "measures both wire protocols, and finds every row again",
+  async () => {
+    const { status, output, errors } = await bench("wires", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output.match(/^\| (?:select|points|insert).* \| mysql +\| Varve/gm)).toHaveLength(7);
+    expect(output).toMatch(/^\| copy +\| postgres +\| Varve/m);
+    expect(output).toContain("connections at rest over mysql");
   },
   TEST_MS_MAX,
 );

@@ -124,9 +124,9 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   }
   if (options.command === "soak") return [soakText(await soak(options, input, shape, workDirectory, progress))];
   if (options.command === "clients" && target !== undefined) {
-    const { dataset, clients } = options;
+    const { dataset, clients, protocol } = options;
     const warmMillis = options.isSmoke ? 100 : CLIENTS_WARM_MILLIS;
-    return [await runClients({ target, dataset, input, shape, clients, warmMillis, workDirectory, progress })];
+    return [await runClients({ target, dataset, input, shape, clients, protocol, warmMillis, workDirectory, progress })];
   }
   return await measureIngest(options, input, shape, workDirectory, progress);
 }
@@ -277,7 +277,20 @@ async function measureWires(options: Options, workDirectory: string, progress: P
   if (target === undefined) throw new Error("cannot measure wires: no durability was chosen");
   const seconds = isSmoke ? WIRES_SMOKE_SECONDS : WIRES_SECONDS;
   const idleClients = isSmoke ? WIRES_SMOKE_IDLE : WIRES_IDLE;
-  return await runWires({ target, rows: dataset.rows, runs, withPeers, only, clients, idleClients, seconds, workDirectory, progress });
+  const warmsUp = !isSmoke;
+  return await runWires({
+    target,
+    rows: dataset.rows,
+    runs,
+    warmsUp,
+    withPeers,
+    only,
+    clients,
+    idleClients,
+    seconds,
+    workDirectory,
+    progress,
+  });
 }
 
 async function measureChurn(options: Options, workDirectory: string): Promise<readonly string[]> {

@@ -24,6 +24,17 @@ describe("accepts", () => {
     expect(options?.out).toBe("none");
   });
 
+  test("wires: a million rows, with the real servers or without", () => {
+    const options = parseOptions(["wires"], {});
+    expect(options).toMatchObject({ withWirePeers: true, clients: 16, dataset: { rows: 1_000_000 } });
+    expect(parseOptions(["wires", "--peers", "none"], {})?.withWirePeers).toBe(false);
+  });
+
+  test("what clients speak", () => {
+    expect(parseOptions(["clients"], {})?.protocol).toBe("http");
+    expect(parseOptions(["clients", "--protocol", "mysql"], {})?.protocol).toBe("mysql");
+  });
+
   test("lists, numbers and settings", () => {
     const args = [
       "ingest",
@@ -84,6 +95,8 @@ describe("refuses", () => {
   test("numbers that are none, and settings without a key", () => {
     refuses(["--rows", "many"], /--rows many: want a whole number/);
     refuses(["--version", "3"], /want 1 or 2/);
+    refuses(["clients", "--protocol", "smtp"], /--protocol smtp: want one of http, mysql, postgres/);
+    refuses(["wires", "--peers", "victoria"], /wires takes all or none/);
     refuses(["--rows", "0"], /at least 1/);
     refuses(["--set", "wal=1"], /want section.key=value/);
   });

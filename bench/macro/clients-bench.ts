@@ -10,11 +10,12 @@ import type { LoadReport } from "./loader.ts";
 import { readProcess } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { queriesFor } from "./queries.ts";
-import { type ClientsReport, startClients } from "./query-clients.ts";
+import { type ClientsPlan, type ClientsReport, startClients } from "./query-clients.ts";
 import { seededRandom } from "./random.ts";
 import { table } from "./report.ts";
 import { percentile } from "./statistics.ts";
 import type { RunningTarget, Target } from "./target.ts";
+import type { WireName } from "./wires/wire-plan.ts";
 
 /** What to measure. */
 export interface ClientsBench {
@@ -23,6 +24,8 @@ export interface ClientsBench {
   readonly input: Generated;
   readonly shape: Shape;
   readonly clients: number;
+  /** What clients speak. */
+  readonly protocol: "http" | WireName;
   /** How long they ask before rows are written beside them. */
   readonly warmMillis: number;
   readonly workDirectory: string;
@@ -53,13 +56,14 @@ export async function runClients(bench: ClientsBench): Promise<string> {
   const shape = { ...bench.shape, rowsPerBatch: Math.min(bench.shape.rowsPerBatch, Math.ceil(dataset.rows / requestsMin)) };
   const running = await target.start(join(workDirectory, "clients"));
   const queries = pointQueries(dataset);
+  const wire = wireOf(running, bench.protocol);
+  const asked = { baseUrl: running.baseUrl, clients, together: 1, kind: "sql", queries, ...(wire && { wire }) } as const;
   const rates: number[] = [];
   const seconds: number[] = [];
   const reports: (readonly number[] | undefined)[] = [];
   for (const [index, { name, pauseMs }] of PARTS.entries()) {
     progress(`part ${index + 1} of ${PARTS.length}: ${name}`);
-    const asking =
-      pauseMs === undefined ? undefined : startClients({ baseUrl: running.baseUrl, clients, pauseMs, together: 1, kind: "sql", queries });
+    const asking = pauseMs === undefined ? undefined : startClients({ ...asked, pauseMs });
     if (asking !== undefined) await Bun.sleep(bench.warmMillis);
     const load = await loadFile(running, shape, input, { index, of: PARTS.length });
     const report = await asking?.stop();
@@ -88,13 +92,22 @@ export async function runClients(bench: ClientsBench): Promise<string> {
   });
   return `## Point queries beside ingest
 
-${clients} clients ask for the maximum of an hour of one host by minute and for the last row of one host in turn, while ${
+${clients} clients over ${PROTOCOL_NAMES[bench.protocol]} ask for the maximum of an hour of one host by minute and for the last row of one host in turn, while ${
     shape.connections
   } connections write
 ${shape.rowsPerBatch.toLocaleString("en-US")} rows a request as fast as they can, all on this machine.
 Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB.
 
 ${table(["beside", "rows/s", "× alone", "queries/s", "p50 ms", "p99 ms", "max ms"], lines)}`;
+}
+
+const PROTOCOL_NAMES = { http: "HTTP", mysql: "MySQL's protocol", postgres: "PostgreSQL's protocol" } as const;
+
+/** Where the clients connect; undefined: to the server's HTTP address. @throws Error when the target does not say where it speaks it */
+function wireOf({ wirePorts }: RunningTarget, protocol: ClientsBench["protocol"]): ClientsPlan["wire"] {
+  if (protocol === "http") return undefined;
+  if (wirePorts === undefined) throw new Error(`cannot ask over ${protocol}: the server does not say where it speaks that`);
+  return { name: protocol, port: wirePorts[protocol] };
 }
 
 /** Milliseconds of the queries that were asked while rows were written. */

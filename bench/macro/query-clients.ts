@@ -5,6 +5,10 @@
  *     bun bench/macro/query-clients.ts
  */
 import { sqlBody } from "./sql-client.ts";
+import { connectMysql } from "./wires/mysql-link.ts";
+import { connectPostgres } from "./wires/postgres-link.ts";
+import type { WireLink } from "./wires/wire-link.ts";
+import type { WireName } from "./wires/wire-plan.ts";
 
 /** What the clients do. */
 export interface ClientsPlan {
@@ -12,10 +16,12 @@ export interface ClientsPlan {
   readonly clients: number;
   /** Milliseconds from one query of a client to its next, the time of the answer included; 0: the next comes at once. */
   readonly pauseMs: number;
-  /** Queries that a client asks at one time. */
+  /** Queries that a client asks at one time: one over a wire. */
   readonly together: number;
   /** What queries are: statements, or paths with what they ask for. */
   readonly kind: "sql" | "path";
+  /** Statements go over this protocol, each client with a connection of its own; absent: over HTTP. */
+  readonly wire?: { readonly name: WireName; readonly port: number };
   /** Each client begins at other ones and goes round. */
   readonly queries: readonly string[];
 }
@@ -55,12 +61,14 @@ async function ask(plan: ClientsPlan, isOver: () => boolean): Promise<ClientsRep
   const askedAtMs: number[] = [];
   const tookMs: number[] = [];
   const client = async (_: unknown, number: number): Promise<void> => {
+    const link = plan.wire === undefined ? undefined : await linkTo(plan.wire);
     await Bun.sleep((plan.pauseMs * number) / plan.clients); // Not all at the same moment.
     for (let i = number; !isOver(); i++) {
       const began = performance.now();
       const one = async (_: unknown, at: number): Promise<void> => {
         const started = performance.now();
-        await answerOf(plan, plan.queries[(i * plan.together + at) % plan.queries.length] ?? "");
+        const query = plan.queries[(i * plan.together + at) % plan.queries.length] ?? "";
+        await (link === undefined ? answerOf(plan, query) : link.query(query));
         askedAtMs.push(performance.timeOrigin + started);
         tookMs.push(performance.now() - started);
       };
@@ -68,9 +76,14 @@ async function ask(plan: ClientsPlan, isOver: () => boolean): Promise<ClientsRep
       const ms = performance.now() - began;
       if (ms < plan.pauseMs) await Bun.sleep(plan.pauseMs - ms);
     }
+    link?.end();
   };
   await Promise.all(Array.from({ length: plan.clients }, client));
   return { askedAtMs, tookMs };
+}
+
+async function linkTo({ name, port }: NonNullable<ClientsPlan["wire"]>): Promise<WireLink> {
+  return name === "mysql" ? await connectMysql(port, "root", "public") : await connectPostgres(port, "root", "public", false);
 }
 
 /** @throws Error when it is refused */

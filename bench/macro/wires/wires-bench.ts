@@ -19,6 +19,8 @@ export interface WiresBench {
   readonly target: Target;
   readonly rows: number;
   readonly runs: number;
+  /** Whether a run before them is not counted: the first ones of a process wait for the compiler. */
+  readonly warmsUp: boolean;
   readonly withPeers: boolean;
   /** Parts of names of measurements; empty: all. */
   readonly only: readonly string[];
@@ -138,7 +140,7 @@ async function measureAll(bench: WiresBench, ends: readonly Endpoint[]): Promise
     if (!isChosen(measurement.name, bench.only)) continue;
     const of = new Map<Endpoint, Reading[]>();
     found.set(measurement, of);
-    for (let run = 0; run <= bench.runs; run++) {
+    for (let run = bench.warmsUp ? 0 : 1; run <= bench.runs; run++) {
       for (const endpoint of ends) {
         const plan = measurement.plan(endpoint);
         if (plan === undefined) continue;
