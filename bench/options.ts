@@ -22,7 +22,7 @@ Examples:
                                                some types; with a work directory that is kept, loaded only once
   bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
   bun bench clients --protocol postgres        the same, the clients over PostgreSQL's protocol
-  bun bench wires                              MySQL's and PostgreSQL's protocols beside the servers of Debian: results, points, COPY, INSERT
+  bun bench wires                              both wire protocols beside the servers of Debian: results, points, COPY, INSERT
   bun bench wires --only select --peers none   some of it, Varve alone
   bun bench dashboards --clients 50            dashboards of 8 PromQL range queries every 5 s beside remote write at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes

@@ -92,9 +92,8 @@ export async function runClients(bench: ClientsBench): Promise<string> {
   });
   return `## Point queries beside ingest
 
-${clients} clients over ${PROTOCOL_NAMES[bench.protocol]} ask for the maximum of an hour of one host by minute and for the last row of one host in turn, while ${
-    shape.connections
-  } connections write
+${clients} clients over ${PROTOCOL_NAMES[bench.protocol]} ask for the maximum of an hour of one host by minute and for the
+last row of one host in turn, while ${shape.connections} connections write
 ${shape.rowsPerBatch.toLocaleString("en-US")} rows a request as fast as they can, all on this machine.
 Peak RSS ${(rssBytesPeak / MIB).toFixed(0)} MiB.
 

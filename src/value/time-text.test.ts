@@ -35,6 +35,34 @@ describe("timestamps as text", () => {
     check("2024-02-29 12:30", "UTC", 1_709_209_800n * SECOND);
   });
 
+  test("read the same in the form that programs write, which has a way of its own, as with a blank behind, which has not", () => {
+    const two = fc.constantFrom("00", "01", "02", "09", "12", "13", "23", "24", "28", "29", "30", "31", "32", "59", "60", "61", "1x", ":0");
+    const parts = fc.record({
+      year: fc.constantFrom("0000", "0001", "1900", "1970", "2000", "2023", "2024", "9999", "+202", "20 4"),
+      clock: fc.tuple(two, two, two, two, two),
+      marks: fc.constantFrom("-- ::.", "--T::.", "--t::.", "--  ::.", "-/ ::.", "-- .:.", "-- ::,", "--_::."),
+      fraction: fc.constantFrom("", "5", "500", "123456", "123456789", "1234567891", "12x", "-1", "1Z"),
+    });
+    const [UNLIKELY, ZONES] = [1, ["UTC", "+08:00", "America/New_York"]];
+    let read = 0;
+    fc.assert(
+      fc.property(parts, fc.nat({ max: 9 }), ({ year, clock: [month, day, hour, minute, second], marks, fraction }, luck) => {
+        const usual = luck > UNLIKELY; // Of all parts free, few texts would be times.
+        const [a, b, c, d, e, point] = usual ? "-- ::." : marks.split("");
+        const fields = usual ? ["02", "28", "23", "59", "59"] : [month, day, hour, minute, second];
+        const clock = `${fields[2]}${d}${fields[3]}${e}${fields[4]}${fraction === "" ? "" : `${point}${fraction}`}`;
+        const text = `${year}${a}${fields[0]}${b}${fields[1]}${c}${clock}`;
+        for (const zone of ZONES) {
+          const time = parseTimestamp(text, zone);
+          expect([text, zone, time]).toEqual([text, zone, parseTimestamp(`${text} `, zone)]);
+          if (time !== undefined) read += 1;
+        }
+      }),
+      { seed: 11, numRuns: 2000 },
+    );
+    expect(read).toBeGreaterThan(1000);
+  });
+
   test("are refused when they are none", () => {
     for (const text of [
       "",

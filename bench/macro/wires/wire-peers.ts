@@ -22,7 +22,7 @@ const DEBIAN_POSTGRES = "/usr/lib/postgresql";
 const NOBODY = "nobody";
 const CONNECTIONS_MAX = 1100;
 
-/** Starts the peer of a protocol on a fresh folder under `parent`, which others may enter. @throws Error when it is there and does not start */
+/** Starts the peer of a protocol on a fresh folder under `parent`, which others may enter. @throws Error when it does not start */
 export async function startPeer(wire: WireName, parent: string): Promise<FoundPeer> {
   const user = await unprivileged();
   if (user === undefined) return { missing: `no peer of ${wire}: this is root, and there is no user ${NOBODY} or no setpriv` };
@@ -73,10 +73,9 @@ async function startPostgres(directory: string, prefix: readonly string[]): Prom
 }
 
 async function startMariadb(directory: string, prefix: readonly string[]): Promise<FoundPeer> {
-  const [install, program] = ["mariadb-install-db", "mariadbd"].map((name) =>
-    Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }),
-  );
-  if (install == null || program == null) return { missing: "no MariaDB: mariadb-install-db or mariadbd is not on the PATH" };
+  const PATH = `${process.env["PATH"]}:/usr/sbin`;
+  const [install, program] = [Bun.which("mariadb-install-db", { PATH }), Bun.which("mariadbd", { PATH })];
+  if (install === null || program === null) return { missing: "no MariaDB: mariadb-install-db or mariadbd is not on the PATH" };
   const port = freePort();
   const data = join(directory, "data");
   await runToEnd([...prefix, install, "--no-defaults", `--datadir=${data}`, "--skip-test-db"], directory);

@@ -200,7 +200,7 @@ export function placeholdersOf({ parameters }: PreparedQuery, values: readonly P
 /** A value as its place takes it. */
 function suited(given: ParameterValue, type: DataType | undefined, timeZone: string): ParameterValue {
   if (type === undefined || given.value === undefined) return type === undefined ? given : { type, value: undefined };
-  if (given.type.kind === type.kind && type.kind !== "int") return given;
+  if (given.type.kind === type.kind && (type.kind !== "int" || isPlainInt(given, type))) return given;
   switch (type.kind) {
     case "int":
     case "boolean":
@@ -220,6 +220,11 @@ function suited(given: ParameterValue, type: DataType | undefined, timeZone: str
     default:
       return given;
   }
+}
+
+/** Whether nothing is left to convert. */
+function isPlainInt({ type: given, value }: ParameterValue, type: Extract<DataType, { kind: "int" }>): boolean {
+  return given.kind === "int" && given.bits === type.bits && given.signed === type.signed && typeof value === "number";
 }
 
 function converted(given: ParameterValue, type: DataType, timeZone: string): ParameterValue {

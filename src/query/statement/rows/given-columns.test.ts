@@ -3,18 +3,24 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { errorText } from "../../../base/error.ts";
+import { BOOLEAN, FLOAT32, FLOAT64, INT64, STRING, TIMESTAMP_MICROSECOND, UINT64 } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import { RowBatchBuilder } from "../../../table/rows/row-batch-builder.ts";
 import type { WriteBatch } from "../../../table/write-batch.ts";
+import { textOf } from "../../../value/any-value.ts";
 import { executeStatement } from "../../execute.ts";
+import { literal } from "../../expression/expression.ts";
+import type { Placeholders } from "../../function/signature/environment.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
+import type { ParameterValue } from "../../prepared-query.ts";
 import type { QueryContext } from "../../query-context.ts";
 import { parseInSteps } from "../../sql/parse-in-turns.ts";
 import { parseSql } from "../../sql/parse.ts";
 import { treeRows } from "../../sql/syntax/row-trees.ts";
 import type { Insert, Statement } from "../../sql/syntax/statement-ast.ts";
+import { valueForColumn } from "../shared/literal-value.ts";
 import { execContextOf } from "../shared/select.ts";
-import { rowColumns } from "./complete-row.ts";
+import { completeRow, rowColumns } from "./complete-row.ts";
 import { rowByRow } from "./given-columns.ts";
 
 const TABLE = `CREATE TABLE t (
@@ -70,7 +76,7 @@ interface Case {
   readonly blanks: string;
 }
 
-function textOf({ names, rows, odd, blanks }: Case): string {
+function statementOf({ names, rows, odd, blanks }: Case): string {
   const given = rows.map((row, i) => {
     if (odd === null || i !== odd.row % rows.length) return row;
     const { value, column } = odd;
@@ -150,7 +156,7 @@ test("blocks of constants, trees, and both among each other write what the rows 
   let ofBlocks = 0;
   await fc.assert(
     fc.asyncProperty(inserts, async (each) => {
-      const text = textOf(each);
+      const text = statementOf(each);
       const [statement] = parseSql(text);
       if (statement?.kind !== "insert") return expect.unreachable();
       const wanted = await byRows(statement, data.context);
@@ -165,6 +171,61 @@ test("blocks of constants, trees, and both among each other write what the rows 
   expect(refused).toBeGreaterThan(40);
   expect(refused).toBeLessThan(300);
   expect(ofBlocks).toBeGreaterThan(100);
+});
+
+/** What clients give for placeholders: of each kind, and what no column or few take. */
+const GIVEN: readonly ParameterValue[] = [
+  { type: INT64, value: 5 },
+  { type: INT64, value: -7 },
+  { type: INT64, value: 40_000 },
+  { type: INT64, value: 5_000_000_000 },
+  { type: INT64, value: 2n ** 62n },
+  { type: { kind: "int", bits: 16, signed: true }, value: 3 },
+  { type: UINT64, value: 2n ** 64n - 1n },
+  { type: FLOAT64, value: 1.5 },
+  { type: FLOAT64, value: -0 },
+  { type: FLOAT64, value: 1e300 },
+  { type: FLOAT64, value: Number.NaN },
+  { type: FLOAT32, value: Math.fround(0.1) },
+  { type: BOOLEAN, value: true },
+  { type: { kind: "decimal", precision: 38, scale: 2 }, value: 125n },
+  { type: TIMESTAMP_MICROSECOND, value: 1_700_000_000_123_456n },
+  { type: { kind: "date" }, value: 19_000 },
+  { type: { kind: "binary" }, value: new Uint8Array([97, 255]) },
+  ...["a", "", "12", "1.5", "true", "2024-01-31 12:00:00.5", '{"a": 1}'].map((value): ParameterValue => ({ type: STRING, value })),
+  { type: STRING, value: undefined },
+  { type: { kind: "null" }, value: undefined },
+];
+
+test("given values are written as their kind is converted to each column's", async () => {
+  const data = new QueryFixture();
+  await data.sql(TABLE);
+  const schema = data.context.catalog.table("public", "t")?.schema;
+  const time = schema?.columns.find(({ name }) => name === "ts");
+  if (schema === undefined || time === undefined) return expect.unreachable();
+  let written = 0;
+  for (const column of schema.columns.filter(({ name }) => name !== "ts")) {
+    const [statement] = parseSql(`INSERT INTO t (${column.name}, ts) VALUES ($1, 1)`);
+    for (const given of GIVEN) {
+      const placeholders: Placeholders = { valueOf: () => given, note: () => expect.unreachable() };
+      const context = { ...data.context, variables: { ...data.context.variables, placeholders } };
+      const environment = environmentOf(context.clock, context.variables);
+      const want = (): unknown => {
+        try {
+          const value = valueForColumn(literal(given.type, given.value), column.name, column.type, environment);
+          const builder = new RowBatchBuilder("t", rowColumns(schema));
+          builder.add(completeRow([{ value }, { value: 1n }], { schema, named: [column, time], environment }));
+          written++;
+          return rowsOf(builder.batch());
+        } catch (error) {
+          return errorText(error);
+        }
+      };
+      const what = `${column.name} ${JSON.stringify(given.type)} ${textOf(given.value)}`;
+      expect([what, await insertOf(statement, context)]).toEqual([what, want()]);
+    }
+  }
+  expect(written).toBeGreaterThan(GIVEN.length * 4);
 });
 
 test("many rows: constants, computed ones between them, and an error far behind", async () => {
