@@ -5,17 +5,8 @@ const HOSTS = 1000;
 const START_MS = Date.UTC(2026, 0, 1);
 const STEP_MS = 1000;
 
-/** Name and kind of each column, in order. */
-export const COLUMNS: readonly (readonly [string, ColumnKind])[] = [
-  ["host", "text"],
-  ["ts", "time"],
-  ["value", "double"],
-  ["total", "long"],
-  ["state", "int"],
-];
-
-/** What each column holds. */
-export const KINDS: readonly ColumnKind[] = COLUMNS.map(([, kind]) => kind);
+/** What each column holds: host, ts, value, total, state. */
+export const KINDS: readonly ColumnKind[] = ["text", "time", "double", "long", "int"];
 
 /** The row: no two have the same host and time. */
 export function rowAt(i: number): readonly WireValue[] {
@@ -23,7 +14,7 @@ export function rowAt(i: number): readonly WireValue[] {
   return [`host_${i % HOSTS}`, START_MS + step * STEP_MS, ((i * 7919) % 1_000_000) / 1000, i * 1_000_003, (i * 31) % 1000];
 }
 
-/** A value as ISO text; times as `2026-01-01 00:00:00.000`. */
+/** A time as `2026-01-01 00:00:00.000`. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString().replace("T", " ").replace("Z", "");
 }
