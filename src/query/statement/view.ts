@@ -16,8 +16,9 @@ import type { CreateView } from "../sql/syntax/definition-ast.ts";
 import { printStatement } from "../sql/print/print-statement.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../statement-result.ts";
-import { checkTableName, checkWritable } from "./table/create-table.ts";
+import { checkWritable } from "./table/create-table.ts";
 import { rowsResult, textHeaders } from "./shared/rows-result.ts";
+import { checkTableName } from "../../table/names.ts";
 
 const DONE: StatementResult = { kind: "affected", rowCount: 0 };
 

@@ -22,10 +22,11 @@ import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { parseMysqlFormat } from "../time/mysql-format.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { localTimeOf, momentOf } from "../time/zone-buckets.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);
 

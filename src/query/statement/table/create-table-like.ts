@@ -7,8 +7,9 @@ import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
-import { checkTableName, checkWritable, isTaken } from "./create-table.ts";
+import { checkWritable, isTaken } from "./create-table.ts";
 import { checkNoView } from "../shared/no-view.ts";
+import { checkTableName } from "../../../table/names.ts";
 
 /** Makes a table as another one is. @throws DbError TableNotFound, TableAlreadyExists, DatabaseNotFound, InvalidArguments */
 export async function createTableLike(

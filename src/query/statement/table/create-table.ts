@@ -2,7 +2,7 @@
 import { DbError, invalidArguments } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { nameFlaw, shownName } from "../../../table/names.ts";
+import { checkTableName, nameFlaw } from "../../../table/names.ts";
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { databaseNotFound, tableNotFound } from "../../../table/not-found.ts";
 import type { ColumnDefinition, TableDefinition } from "../../../table/schema.ts";
@@ -57,12 +57,6 @@ export function isTaken({ database, table: name }: ResolvedName, ifNotExists: bo
   if (!taken || ifNotExists) return taken;
   const what = isView ? "View" : "Table";
   throw new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`${CATALOG_NAME}.${database}.${name}\``);
-}
-
-/** Refuses names that no table may have. @throws DbError InvalidArguments */
-export function checkTableName(name: string): void {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw invalidArguments(`Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */

@@ -7,7 +7,6 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { IngestDb } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
-import { nameFlaw, shownName } from "../../../table/names.ts";
 import type { WriteOptions } from "../../../table/write-batch.ts";
 import { readBody } from "../body/body.ts";
 import { sessionOf } from "../context.ts";
@@ -16,12 +15,6 @@ import type { Exchange } from "../exchange.ts";
 import { autoCreateOf, hintedTableOptions, type Hints, readHints } from "../hints.ts";
 import type { IngestServerOptions } from "../options.ts";
 import type { Reply } from "../reply.ts";
-
-/** Refuses a name that a request gives its table. @throws DbError InvalidArguments */
-export function checkTable(name: string): void {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
-}
 
 /** How tables are made (contract ingest.md 0.7). "log" and "trace" tables keep every row, "logical" ones the newest. */
 export type Creation = "physical" | "logical" | "last_non_null" | "log" | "trace";

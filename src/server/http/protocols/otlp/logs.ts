@@ -6,7 +6,8 @@ import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { writeOptionsOf } from "../accepted-write.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
 const DEFAULT_TABLE = "opentelemetry_logs";
@@ -25,7 +26,7 @@ export function otlpLogs(endpoint: LogEndpoint): OtlpSignal {
       const { request, database } = exchange;
       const { headers } = request;
       const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
-      checkTable(table);
+      checkTableName(table);
       const pipeline = otlpPipelineOf(headers);
       if (pipeline !== undefined) return openPipeline(pipeline, table, exchange, accepted, endpoint);
       const extractKeys = extractKeysOf(headerTextOf(headers, "x-greptime-log-extract-keys"));
