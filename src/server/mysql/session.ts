@@ -57,6 +57,7 @@ const LAST_WORDS: Readonly<Record<EndReason, readonly [number: number, sqlState:
   "idle for too long": [4031, "HY000", "The client was disconnected by the server because of inactivity"],
   shutdown: [1053, "08S01", "Server shutdown in progress"],
   "malformed message": [1835, "HY000", "Malformed communication packet"],
+  "out of memory": [1041, "08004", "Out of memory"],
 };
 
 const DEFAULT_DATABASE = "public";
@@ -243,7 +244,7 @@ export class MysqlSession implements WireProtocol {
     const database = response.database === "" ? DEFAULT_DATABASE : databaseOf(response.database, db);
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client });
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, memory: this.connection.memory });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, { id: this.id, capabilities: response.capabilities });
     this.state = { kind: "ready", talk, prepared: new PreparedStatements(talk) };
     connections.add(this.id, {
