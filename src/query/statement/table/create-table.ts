@@ -15,7 +15,7 @@ import { INFORMATION_SCHEMA } from "../../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { CreateTable } from "../../sql/syntax/definition-ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { optionsFromDatabase } from "../../../table/database-template.ts";
@@ -33,9 +33,9 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const { database, name } = definition;
   checkWritable(database);
   checkNoGraphTable({ database, table: name });
-  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
+  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return NO_ROWS_CHANGED;
   await context.catalog.createTable(definition, statement.ifNotExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** The definition that a statement describes, with the options that its database gives. @throws DbError */
@@ -147,5 +147,5 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
   }
   // A table that is named twice is gone the second time, which is what was asked for.
   for (const [i, { database, table }] of found.entries()) await context.catalog.dropTable(database, table, i > 0 || statement.ifExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

@@ -2,8 +2,7 @@
 import type { BytesVector } from "../../../../column/vector.ts";
 import type { Cells } from "../../../wire/cells/cells.ts";
 import { markNulls } from "../../../wire/cells/kernels/print-cells.ts";
-
-const HEX: Uint8Array = new TextEncoder().encode("0123456789abcdef");
+import { HEX } from "../../../common/kernels/write-text.ts";
 
 /** Bytes as `\x` and hex digits. */
 export function printHex({ bytes, offsets, validity }: BytesVector, from: number, rowCount: number, cells: Cells): void {
