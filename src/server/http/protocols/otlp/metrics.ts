@@ -10,7 +10,7 @@ import { isName } from "../../../../table/names.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { writeOptionsOf } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
 import { checkTableName } from "../../../../table/names.ts";
 
 const SEMANTICS = {
