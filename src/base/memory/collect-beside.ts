@@ -4,12 +4,12 @@
  * works; `Bun.gc(false)` asks for that, but mostly it looks at young objects alone. It looks at all of them once a collection of young ones
  * has left little of the heap that it allows itself, so a buffer takes what is left, which is memory only in its books:
  *
- *   ask, ask ─┬─► all objects were collected: done
- *             └─► buffer, twice the heap ─► young objects are collected ─► little is left, the buffer goes ─► all objects are collected
+ *   ask ─► ask, ask ─┬─► all objects were collected: done
+ *                    └─► buffer, twice the heap ─► young objects are collected ─► the buffer goes ─► all objects are collected
  *
- * It is asked twice first, since a collection of all objects may be due already. Were it to come while the buffer is there, the buffer
- * would be old then, stay in the books when it is gone, and double them each time (up to 4 GiB were seen), and the runtime would allow
- * itself as much garbage.
+ * It is asked without a buffer first, since a collection of all objects may be due already. Were it to come while the buffer is there,
+ * the buffer would be old then, stay in the books when it is gone, and double them each time (up to 4 GiB were seen), and the runtime
+ * would allow itself as much garbage.
  *
  * Which of the two a collection was, objects tell that outlived one: only one of all objects ends them.
  *
@@ -38,6 +38,7 @@ const LOOKS_MAX = 50;
 
 /** Resolves when it is done. What becomes garbage meanwhile may stay. Where no address space is left, the thread stands meanwhile. */
 export async function collectBeside(): Promise<void> {
+  await collection(true); // One that is under way has marked objects already that are garbage now.
   const dropped = olds;
   dropped.drop();
   olds = new OldObjects();
