@@ -69,7 +69,7 @@ function timed(result: QueryResult, permit: QueryPermit): QueryResult {
       permit.gave(1);
       return result;
     case "vector":
-      return { ...result, series: permit.over(result.series, pointsOf) };
+      return { ...result, series: permit.over(result.series, (some) => some.reduce((points, series) => points + pointsOf(series), 0)) };
     case "matrix":
       return { ...result, series: permit.over(result.series, ({ count }) => count) };
   }
