@@ -15,6 +15,7 @@ import { freshSamples, instantSelector, rangeVector } from "./selectors.ts";
 import type { Annotations, EvaluationRun, QueryResult, QueryTimes, SampledSeries, SeriesSource, SteppedSeries } from "./series-source.ts";
 import { atOneMoment, isStepInvariant, repeatedScalar, repeatedVector } from "./step-invariant.ts";
 import { mixedSamplesIn } from "./kernels/mixed-samples.ts";
+import { SpareSteps } from "./kernels/spare-steps.ts";
 import { hasAllSteps, hasStep } from "./kernels/steps.ts";
 
 /** Most steps of a query. Reason: each series has an array of them. */
@@ -40,7 +41,8 @@ export async function evaluate(
     throw evaluationError(`cannot evaluate the query: it has ${count} steps, at most ${STEPS_MAX}; take a longer step`);
   const selections = new SelectionCache(expression);
   const ofStatistics = selectorsOfStatistics(expression);
-  const query: QueryScope = { times, source, run, annotations, text, selections, ofStatistics, vector, scalar };
+  const spare = new SpareSteps();
+  const query: QueryScope = { times, source, run, annotations, text, selections, spare, ofStatistics, vector, scalar };
   const scope: Scope = { query, moments: { startMillis: times.startMillis, stepMillis: times.stepMillis, count } };
   const node = unwrapped(expression);
   switch (node.valueType) {

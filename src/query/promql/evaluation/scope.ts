@@ -46,6 +46,14 @@ export type Steps = Pick<StepSeries, "values" | "present" | "histograms">;
 /** See `StepSeries`. */
 export type StepHistograms = (NativeHistogram | undefined)[] | undefined;
 
+/** Arrays of steps that are used again. */
+export interface Spare {
+  /** Empty steps, owned by the caller. */
+  take(count: number): Steps;
+  /** Takes arrays that nobody looks at any more. @param most that are kept, uncounted */
+  give(steps: Steps, most: number): void;
+}
+
 /** A query that is being evaluated. */
 export interface QueryScope {
   readonly times: QueryTimes;
@@ -55,6 +63,7 @@ export interface QueryScope {
   /** What the tree was parsed from, for places in annotations; undefined: a query of one line. */
   readonly text: string | undefined;
   readonly selections: SelectionCache;
+  readonly spare: Spare;
   /** Selectors whose histograms are asked for counts and sums alone. */
   readonly ofStatistics: ReadonlySet<VectorSelector>;
   /** Evaluates an instant vector. */

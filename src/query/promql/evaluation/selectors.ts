@@ -113,7 +113,7 @@ export async function* instantSelector(node: VectorSelector, scope: Scope, asks:
         out = isSmoothed ? await smoothed(series, moments, node, scope) : newestMixed(series, moments, lookbackMillis, asks);
       else if (isSmoothed) out = await smoothedNumbers(series, moments, query);
       else {
-        out = emptySteps(moments.count);
+        out = query.spare.take(moments.count);
         const rest = inPieces(newestSamples(times, values, count, moments, lookbackMillis, asks, out.values, out.present), query);
         if (rest !== undefined) await rest;
       }

@@ -20,6 +20,7 @@ import {
   stringOf,
   takeTurn,
   together,
+  togetherMax,
 } from "../scope.ts";
 import type { Labels, NativeHistogram } from "../series-source.ts";
 import { overSteps } from "../turns.ts";
@@ -111,6 +112,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): StepV
   const steps = scope.moments.count;
   const aggregation = AGGREGATIONS.get(operator);
   if (aggregation !== undefined) {
+    const most = togetherMax(steps);
     const make = (): Folded => {
       run.reserve(accumulatorBytes(steps));
       return { numbers: newAccumulator(steps), histograms: undefined };
@@ -118,6 +120,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): StepV
     const add = (state: Folded, series: StepSeries): Promise<void> | undefined => {
       if (series.histograms !== undefined) return addMixed(state, series);
       aggregation.add(state.numbers, series);
+      scope.query.spare.give(series, most);
       return undefined;
     };
     const addMixed = async (state: Folded, series: StepSeries): Promise<void> => {

@@ -3,7 +3,7 @@
  */
 import type { Call, MatrixSelector, SubqueryExpression } from "../../syntax/ast.ts";
 import { inform, warn } from "../annotation.ts";
-import { emptySteps, hasNumbers, hasStep, valueAt } from "../kernels/steps.ts";
+import { hasNumbers, hasStep, valueAt } from "../kernels/steps.ts";
 import { PIECE, sequence, type Work } from "../kernels/pieces.ts";
 import { Scratch } from "../kernels/scratch.ts";
 import { WindowFinder } from "../kernels/window-finder.ts";
@@ -90,10 +90,11 @@ export async function* rangeFunction(call: Call, { kernel, keepsName, wantsCount
   const scratch = new Scratch(query.run);
   const computed = (samples: PlainSamples, windows: Windows, find?: () => Work | undefined): Steps | Promise<Steps> => {
     const { times, values, count } = samples;
-    const out = emptySteps(evaluation.count);
+    const out = query.spare.take(evaluation.count);
     const input = { times, values, count, windows, moments, rangeMillis, evaluation, parameters, scratch };
     const compute = (): Work => (extended ?? kernel)(input, out.values, out.present);
-    const rest = inPieces(find === undefined ? compute() : sequence(find, compute), query);
+    const finding = find?.();
+    const rest = inPieces(finding === undefined ? compute() : sequence(() => finding, compute), query);
     return rest === undefined ? out : rest.then(() => out);
   };
   /** Of histograms whose series nobody has taken yet. */

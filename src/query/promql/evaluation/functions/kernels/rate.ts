@@ -4,8 +4,8 @@
  * A window's samples seldom reach its borders. The change between them is extended to a border when the distance is at most 1.1 of the
  * samples' average one, else by half of it; a counter is not extended below 0.
  */
-import { ranges, sequence, type Work } from "../../kernels/pieces.ts";
-import { Fallen, NOTHING } from "./falls.ts";
+import { PIECE, ranges, sequence, type Work } from "../../kernels/pieces.ts";
+import { Fallen, fallsIn, NOTHING } from "./falls.ts";
 import type { RangeInput, RangeKernel } from "./range-input.ts";
 
 /** Of the average distance between samples: what is further away is no neighbour. */
@@ -23,11 +23,15 @@ export const INCREASE: RangeKernel = (input, out, present) => extrapolated(input
 export const DELTA: RangeKernel = (input, out, present) => extrapolated(input, false, false, out, present);
 
 function extrapolated(input: RangeInput, isCounter: boolean, isRate: boolean, out: Float64Array, present: Uint8Array): Work {
-  const fallen = isCounter ? new Fallen(input, present) : undefined;
   const divisor = isRate ? input.rangeMillis / 1000 : 1;
+  const toSteps = (lost: Float64Array): Work =>
+    ranges(out.length, (from, to) => extrapolate(input, lost, isCounter, divisor, out, present, from, to));
+  // Most counters never fall, which is told at once of all but long series.
+  if (!isCounter || (input.count <= PIECE && fallsIn(input.values, 1, input.count) === 0)) return toSteps(NOTHING);
+  const fallen = new Fallen(input, present);
   return sequence(
-    () => fallen?.work,
-    () => ranges(out.length, (from, to) => extrapolate(input, fallen?.lost ?? NOTHING, isCounter, divisor, out, present, from, to)),
+    () => fallen.work,
+    () => toSteps(fallen.lost),
   );
 }
 
