@@ -10,7 +10,7 @@ import type { SelectionCache } from "./selection-cache.ts";
 import type { Annotations, EvaluationRun, Labels, NativeHistogram, QueryTimes, SeriesSource } from "./series-source.ts";
 
 /** Most series, and most steps of all of them, that go from one part of a query to the next at once. */
-const SERIES_TOGETHER = 64;
+const SERIES_TOGETHER = 16;
 const STEPS_TOGETHER = 16_384;
 
 /** `count` moments; milliseconds. A step of 0 is one moment `count` times: that of `@`. */
