@@ -1,6 +1,6 @@
 /**
  * Arrays of steps that are used again: what an aggregation has folded, the next series of a selector take. To make those of 240 steps anew
- * for each series, and to collect them, took an eighth of `sum by (le) (rate(m[5m]))`.
+ * for each series, and to collect them, took an eighth of `sum by (le) (rate(m[5m]))` (1,200 series).
  */
 import type { Spare, Steps } from "../scope.ts";
 import { emptySteps } from "./steps.ts";
