@@ -271,7 +271,7 @@ export class MysqlSession implements WireProtocol {
       case Command.Query:
         return this.query(reader, state.talk);
       case Command.StmtPrepare:
-        return tried(state.talk, () => state.prepared.prepare(utf8(reader.rest())));
+        return tried(state.talk, () => state.prepared.prepare(reader.rest()));
       case Command.StmtExecute:
         return tried(state.talk, () => state.prepared.execute(reader));
       case Command.ChangeUser:
@@ -284,10 +284,10 @@ export class MysqlSession implements WireProtocol {
   }
 
   private async query(reader: PacketReader, talk: Talk): Promise<void> {
-    let text: string;
+    let text: Uint8Array;
     try {
       if (talk.has(Capability.QueryAttributes)) skipAttributes(reader);
-      text = utf8(reader.rest());
+      text = reader.rest();
     } catch (thrown) {
       talk.failed(thrown);
       return;
