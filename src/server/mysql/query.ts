@@ -35,7 +35,11 @@ interface QueryText {
   readonly statements: readonly StatementText[];
 }
 
-/** Of what a client sent; no statements for one of comments alone, which dumps are full of. @throws DbError for one that is empty, MalformedPacket */
+/**
+ * Of what a client sent; no statements for one of comments alone, which dumps are full of.
+ *
+ * @throws DbError for one that is empty; MalformedPacket for bytes that are no UTF-8
+ */
 export async function statementsOf(sent: Uint8Array, talk: Talk): Promise<QueryText> {
   const pace = new Pace(talk.parts.scheduler);
   const text = await paced(grammarText(sent), pace);

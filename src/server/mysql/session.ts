@@ -353,5 +353,6 @@ function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
 async function reset({ talk, prepared }: Ready): Promise<void> {
   prepared.clear();
   await talk.session.reset();
+  talk.isInTransaction = false;
   talk.ok();
 }

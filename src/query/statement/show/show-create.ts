@@ -28,7 +28,7 @@ export function showCreateTable(statement: Extract<Statement, { kind: "show-crea
     const text = statement.foreign
       ? foreignTableText(found.schema)
       : createTableText(found.schema, {
-          mark: context.connection?.protocol === "mysql" ? "`" : '"',
+          mark: context.variables.connection?.protocol === "mysql" ? "`" : '"',
           inherited: inherited(database, context),
         });
     return rowsResult(textHeaders("Table", "Create Table"), [[table, text]]);
