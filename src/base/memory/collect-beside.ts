@@ -23,6 +23,8 @@ import { heapBytes } from "./process-memory.ts";
 const BUFFER_HEAPS = 2;
 /** Most that is tried. Reason: longer buffers are refused. */
 const BUFFER_BYTES_MAX = 4 * 1024 * 1024 * 1024 - 1;
+/** How often it is asked for before a buffer is taken. */
+const ASKS = 2;
 /** Times that it is tried with a buffer, since the runtime collects when it likes; then the thread stands. */
 const TRIES = 3;
 /** Objects that nobody holds: the end of one tells that a collection is over. The stack may keep one or the other by chance. */
@@ -36,11 +38,11 @@ const LOOKS_MAX = 50;
 
 /** Resolves when it is done. What becomes garbage meanwhile may stay. Where no address space is left, the thread stands meanwhile. */
 export async function collectBeside(): Promise<void> {
-  const olds = new OldObjects();
-  await collection(true);
-  olds.drop();
-  await collection(true);
-  for (let tries = 0; !olds.areGone; tries++) {
+  const dropped = olds;
+  dropped.drop();
+  olds = new OldObjects();
+  for (let asked = 0; asked < ASKS && !dropped.areGone; asked++) await collection(true);
+  for (let tries = 0; !dropped.areGone; tries++) {
     const buffer = tries < TRIES ? untouched(Math.min(BUFFER_BYTES_MAX, heapBytes() * BUFFER_HEAPS)) : undefined;
     if (buffer === undefined) {
       Bun.gc(true);
@@ -62,12 +64,12 @@ function untouched(bytes: number): Uint8Array | undefined {
   }
 }
 
-/** Objects that outlive a collection, and tell when they end: at a collection of all objects. */
+/** Objects that outlived a collection before they are dropped, and tell when they end: at a collection of all objects. */
 class OldObjects {
   private objects: object[] = Array.from({ length: WATCHED_OBJECTS }, () => ({}));
   private readonly references = this.objects.map((object) => new WeakRef(object));
 
-  /** Nobody holds them from here on. Call it behind a collection. */
+  /** Nobody holds them from here on. */
   drop(): void {
     this.objects = [];
   }
@@ -77,6 +79,9 @@ class OldObjects {
     return this.references.some((reference) => reference.deref() === undefined);
   }
 }
+
+/** Made one call before, or when the process began. */
+let olds: OldObjects = new OldObjects();
 
 let looks = 0;
 let tell: () => void = () => undefined;
