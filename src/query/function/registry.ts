@@ -17,6 +17,7 @@ import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
 import { MAP_FUNCTIONS } from "./nested/map-functions.ts";
 import { MEMBER_FUNCTIONS } from "./nested/member-functions.ts";
 import { SERIES_FUNCTIONS } from "./nested/series-functions.ts";
+import { POSTGRES_CATALOG_FUNCTIONS } from "./family/postgres-catalog-functions.ts";
 import { POSTGRES_FUNCTIONS } from "./family/postgres-functions.ts";
 import { REGEX_FUNCTIONS } from "./family/regex-functions.ts";
 import type { ScalarFunction } from "./signature/scalar-function.ts";
@@ -43,6 +44,7 @@ const ALL: readonly ScalarFunction[] = [
   ...ZONE_FUNCTIONS,
   ...SESSION_FUNCTIONS,
   ...POSTGRES_FUNCTIONS,
+  ...POSTGRES_CATALOG_FUNCTIONS,
   ...JSON_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
   ...SKETCH_FUNCTIONS,
@@ -76,7 +78,10 @@ export function operatorFunction(name: string): ScalarFunction {
   return found;
 }
 
+/** The functions that clients can call. */
+export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = ALL.filter(({ name }) => !isInternal(name));
+
 /** Names that clients can call. */
 export function functionNames(): readonly string[] {
-  return ALL.map((entry) => entry.name).filter((name) => !isInternal(name));
+  return SCALAR_FUNCTIONS.map(({ name }) => name);
 }

@@ -72,7 +72,8 @@ const portion: Resolve = ([type, wanted, ...rest]) => {
 const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
-const ALL: readonly AggregateFunction[] = [
+/** All of them. */
+export const AGGREGATES: readonly AggregateFunction[] = [
   aggregate("count", "* | value, …", counted, countRows, "count"),
   aggregate("sum", "number or duration", sumType, sum, "sum"),
   aggregate("avg", "number or duration", averageType, average, "avg"),
@@ -156,7 +157,7 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("approx_distinct", "value", oneToCount(UINT64), countDistinct),
   aggregate("count_hash", "value", oneToCount(INT64), countDistinct),
 ];
-const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
+const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(AGGREGATES.map((entry) => [entry.name, entry]));
 
 /** What puts parts of variances together: from counts, means and variances (`operator/parallel/two-phase.ts`). No client can call them. */
 const OF_PARTS: ReadonlyMap<string, AggregateFunction> = new Map(

@@ -19,6 +19,8 @@ export interface ComputedRows {
 export interface BuiltInTable extends ComputedRows {
   readonly id: number;
   readonly columns: readonly BuiltInColumn[];
+  /** Columns that `*` leaves out, each of one value. */
+  readonly hidden?: readonly (ColumnHeader & { readonly value: number })[];
 }
 
 /** One batch of rows. */

@@ -15,7 +15,7 @@ import { contains } from "../bind/ast-walk.ts";
 import { conditionInSteps } from "../bind/bind-in-steps.ts";
 import { asofConditions } from "./asof.ts";
 import { compare, unify } from "../bind/coerce.ts";
-import { conjunctsOf, mapColumns, type TypedExpression } from "../../expression/expression.ts";
+import { conjunctsOf, literal, mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { externalRelation } from "./external-source.ts";
 import { OuterScope } from "../common/outer-scope.ts";
@@ -125,8 +125,14 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
     throw tableNotFound(name);
   }
   const { columns } = builtIn;
-  const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
-  return placed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, name, from.alias);
+  const relation: Relation = { kind: "rows", name: name.table, columns, source: builtIn.source };
+  const hidden: Scope = (builtIn.hidden ?? []).map((column) => ({
+    qualifier,
+    name: column.name,
+    expression: literal(column.type, column.value),
+    shown: "hidden",
+  }));
+  return placed({ scope: [...scopeOf(columns, qualifier), ...hidden], columns, relation, table: undefined }, name, from.alias);
 }
 
 /** A table, view or built-in table where it lies, or under an alias. */

@@ -8,7 +8,7 @@ import { EMPTY_TABLES } from "./empty-tables.ts";
 import { type InformationSources, type InformationTable } from "./information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
 import { KEY_TABLES } from "./key-tables.ts";
-import { pgCatalogTable, pgCatalogTables } from "./postgres/pg-catalog.ts";
+import { type PgCatalog, pgCatalog, pgCatalogTable } from "./postgres/pg-catalog.ts";
 import { REGION_TABLES } from "./region-tables.ts";
 import { SEMANTICS_TABLE } from "./semantics-table.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
@@ -21,11 +21,14 @@ const TABLES: ReadonlyMap<string, InformationTable> = new Map(
   [...catalogTables(OTHERS), ...OTHERS].map((table) => [table.name, table] as const),
 );
 
-const PG_TABLES: ReadonlyMap<string, InformationTable> = pgCatalogTables(() => [...TABLES.values()]);
+const PG_CATALOG: PgCatalog = pgCatalog(() => [...TABLES.values()]);
+
+/** What functions ask `pg_catalog` by number, for one statement. */
+export const postgresObjects: PgCatalog["objects"] = PG_CATALOG.objects;
 
 /** The relation of `pg_catalog` that a name means on a connection of PostgreSQL, or undefined. */
 export function postgresRelation(name: readonly string[]): BuiltInTable | undefined {
-  return pgCatalogTable(name, PG_TABLES);
+  return pgCatalogTable(name, PG_CATALOG.tables);
 }
 
 /** Names of the tables, sorted. */
@@ -46,7 +49,7 @@ export function informationTable(name: string): BuiltInTable | undefined {
 
 /** Its rows, computed when they are read. @throws DbError TableNotFound */
 export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
-  const table = TABLES.get(name) ?? PG_TABLES.get(name);
+  const table = TABLES.get(name) ?? PG_CATALOG.tables.get(name);
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
   const { columns, rows } = table;
   yield batchOf(

@@ -1,48 +1,30 @@
-/** Relations of `pg_catalog` that exist for clients and have no rows here: there are no indexes, constraints, functions or triggers. */
+/** Relations of `pg_catalog` that exist for clients and have no rows here: there are no triggers, rules or extensions. */
 import { type InformationTable, informationTable } from "../information-table.ts";
 
 /** Name and columns of each. */
 const COLUMNS: Readonly<Record<string, string>> = {
-  pg_aggregate: `aggfnoid:i32 aggkind aggnumdirectargs:i16 aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn
-    aggminvtransfn aggmfinalfn aggfinalextra:b aggmfinalextra:b aggfinalmodify aggmfinalmodify aggsortop:i32 aggtranstype:i32
-    aggtransspace:i32 aggmtranstype:i32 aggmtransspace:i32 agginitval? aggminitval?`,
   pg_amop:
     "oid:i32 amopfamily:i32 amoplefttype:i32 amoprighttype:i32 amopstrategy:i16 amoppurpose amopopr:i32 amopmethod:i32 amopsortfamily:i32",
   pg_amproc: "oid:i32 amprocfamily:i32 amproclefttype:i32 amprocrighttype:i32 amprocnum:i16 amproc",
-  pg_attrdef: "oid:i32 adrelid:i32 adnum:i16 adbin?",
   pg_auth_members: "oid:i32 roleid:i32 member:i32 grantor:i32 admin_option:b inherit_option:b set_option:b",
   pg_cast: "oid:i32 castsource:i32 casttarget:i32 castfunc:i32 castcontext castmethod",
-  pg_constraint: `oid:i32 conname connamespace:i32 contype condeferrable:b condeferred:b convalidated:b conrelid:i32 contypid:i32
-    conindid:i32 conparentid:i32 confrelid:i32 confupdtype confdeltype confmatchtype conislocal:b coninhcount:i16 connoinherit:b
-    conkey:ai? confkey:ai? conpfeqop:ai? conppeqop:ai? conffeqop:ai? confdelsetcols:ai? conexclop:ai? conbin?`,
   pg_conversion: "oid:i32 conname connamespace:i32 conowner:i32 conforencoding:i32 contoencoding:i32 conproc condefault:b",
   pg_db_role_setting: "setdatabase:i32 setrole:i32 setconfig:a?",
   pg_default_acl: "oid:i32 defaclrole:i32 defaclnamespace:i32 defaclobjtype defaclacl:a?",
   pg_depend: "classid:i32 objid:i32 objsubid:i32 refclassid:i32 refobjid:i32 refobjsubid:i32 deptype",
-  pg_description: "objoid:i32 classoid:i32 objsubid:i32 description",
   pg_enum: "oid:i32 enumtypid:i32 enumsortorder:f32 enumlabel",
   pg_event_trigger: "oid:i32 evtname evtevent evtowner:i32 evtfoid:i32 evtenabled evttags:a?",
   pg_extension: "oid:i32 extname extowner:i32 extnamespace:i32 extrelocatable:b extversion extconfig:ai? extcondition:a?",
   pg_foreign_data_wrapper: "oid:i32 fdwname fdwowner:i32 fdwhandler:i32 fdwvalidator:i32 fdwacl:a? fdwoptions:a?",
   pg_foreign_server: "oid:i32 srvname srvowner:i32 srvfdw:i32 srvtype? srvversion? srvacl:a? srvoptions:a?",
   pg_foreign_table: "ftrelid:i32 ftserver:i32 ftoptions:a?",
-  pg_index: `indexrelid:i32 indrelid:i32 indnatts:i16 indnkeyatts:i16 indisunique:b indnullsnotdistinct:b indisprimary:b indisexclusion:b
-    indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:ai indcollation:ai
-    indclass:ai indoption:ai indexprs? indpred?`,
   pg_inherits: "inhrelid:i32 inhparent:i32 inhseqno:i32 inhdetachpending:b",
   pg_init_privs: "objoid:i32 classoid:i32 objsubid:i32 privtype initprivs:a?",
   pg_largeobject: "loid:i32 pageno:i32 data:bin?",
   pg_largeobject_metadata: "oid:i32 lomowner:i32 lomacl:a?",
   pg_matviews: "schemaname matviewname matviewowner tablespace? hasindexes:b ispopulated:b definition",
-  pg_opclass: "oid:i32 opcmethod:i32 opcname opcnamespace:i32 opcowner:i32 opcfamily:i32 opcintype:i32 opcdefault:b opckeytype:i32",
-  pg_operator: `oid:i32 oprname oprnamespace:i32 oprowner:i32 oprkind oprcanmerge:b oprcanhash:b oprleft:i32 oprright:i32 oprresult:i32
-    oprcom:i32 oprnegate:i32 oprcode oprrest oprjoin`,
-  pg_opfamily: "oid:i32 opfmethod:i32 opfname opfnamespace:i32 opfowner:i32",
   pg_partitioned_table: "partrelid:i32 partstrat partnatts:i16 partdefid:i32 partattrs:ai partclass:ai partcollation:ai partexprs?",
   pg_policy: "oid:i32 polname polrelid:i32 polcmd polpermissive:b polroles:ai? polqual? polwithcheck?",
-  pg_proc: `oid:i32 proname pronamespace:i32 proowner:i32 prolang:i32 procost:f32 prorows:f32 provariadic:i32 prosupport prokind prosecdef:b
-    proleakproof:b proisstrict:b proretset:b provolatile proparallel pronargs:i16 pronargdefaults:i16 prorettype:i32 proargtypes:ai
-    proallargtypes:ai? proargmodes:a? proargnames:a? proargdefaults? protrftypes:ai? prosrc? probin? prosqlbody? proconfig:a? proacl:a?`,
   pg_publication: "oid:i32 pubname pubowner:i32 puballtables:b pubinsert:b pubupdate:b pubdelete:b pubtruncate:b pubviaroot:b",
   pg_publication_namespace: "oid:i32 pnpubid:i32 pnnspid:i32",
   pg_publication_rel: "oid:i32 prpubid:i32 prrelid:i32 prqual? prattrs:ai?",
@@ -63,7 +45,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_statistic: "starelid:i32 staattnum:i16 stainherit:b stanullfrac:f32 stawidth:i32 stadistinct:f32",
   pg_statistic_ext: `oid:i32 stxrelid:i32 stxname stxnamespace:i32 stxowner:i32 stxkeys:ai stxstattarget:i32? stxkind:a stxexprs?`,
   pg_statistic_ext_data: "stxoid:i32 stxdinherit:b stxdndistinct? stxddependencies? stxdmcv? stxdexpr?",
-  pg_subscription: `oid:i32 subdbid:i32 subname subowner:i32 subenabled:b subbinary:b substream subconninfo? subslotname? subsynccommit
+  pg_subscription: `oid:i32 subdbid:i32 subname subowner:i32 subenabled:b subbinary:b substream subtwophasestate subdisableonerr:b subpasswordrequired:b subrunasowner:b subconninfo? subslotname? subsynccommit
     subpublications:a? suborigin?`,
   pg_subscription_rel: "srsubid:i32 srrelid:i32 srsubstate srsublsn?",
   pg_trigger: `oid:i32 tgrelid:i32 tgparentid:i32 tgname tgfoid:i32 tgtype:i16 tgenabled tgisinternal:b tgconstrrelid:i32 tgconstrindid:i32
@@ -72,8 +54,22 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_ts_dict: "oid:i32 dictname dictnamespace:i32 dictowner:i32 dicttemplate:i32 dictinitoption?",
   pg_ts_parser: "oid:i32 prsname prsnamespace:i32 prsstart prstoken prsend prsheadline prslextype",
   pg_ts_template: "oid:i32 tmplname tmplnamespace:i32 tmplinit tmpllexize",
+  pg_user_mappings: "umid:i32 srvid:i32 srvname umuser:i32 usename? umoptions:a?",
+  pg_parameter_acl: "oid:i32 parname paracl:a?",
+  pg_transform: "oid:i32 trftype:i32 trflang:i32 trffromsql:i32 trftosql:i32",
+  pg_locks: `locktype database:i32? relation:i32? page:i32? tuple:i16? virtualxid? transactionid:i32? classid:i32? objid:i32? objsubid:i16?
+    virtualtransaction pid:i32 mode granted:b fastpath:b waitstart:ts6?`,
+  pg_policies: "schemaname tablename policyname permissive roles:a? cmd qual? with_check?",
+  pg_rules: "schemaname tablename rulename definition",
+  pg_sequences: `schemaname sequencename sequenceowner data_type start_value:i64 min_value:i64 max_value:i64 increment_by:i64 cycle:b
+    cache_size:i64 last_value:i64?`,
+  pg_shadow: `usename usesysid:i32 usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?`,
+  pg_available_extensions: "name default_version installed_version? comment",
+  pg_prepared_xacts: "transaction:i32 gid prepared:ts6 owner database",
+  pg_stat_activity: `datid:i32? datname? pid:i32 leader_pid:i32? usesysid:i32? usename? application_name? client_addr? client_hostname?
+    client_port:i32? backend_start:ts6? xact_start:ts6? query_start:ts6? state_change:ts6? wait_event_type? wait_event? state? backend_xid:i32?
+    backend_xmin:i32? query_id:i64? query? backend_type?`,
   pg_user_mapping: "oid:i32 umuser:i32 umserver:i32 umoptions:a?",
-  pg_views: "schemaname viewname viewowner definition",
 };
 
 /** The tables. */

@@ -1,6 +1,21 @@
 /** Relations of `pg_catalog` whose rows never change: few, those that clients look for. */
 import { type InformationTable, informationTable } from "../information-table.ts";
-import { OWNER_OID, PG_CATALOG_OID } from "./pg-oids.ts";
+import { BASE_TYPES } from "../../../postgres-types.ts";
+import { operatorClass } from "./pg-keys.ts";
+import { OWNER_OID, oidOf, PG_CATALOG_OID } from "./pg-oids.ts";
+
+/** Number, name and provider of each collation. */
+export const COLLATIONS: readonly (readonly [oid: number, name: string, provider: string])[] = [
+  [100, "default", "d"],
+  [950, "C", "c"],
+  [951, "POSIX", "c"],
+];
+
+const BTREE = 403;
+
+/** Types that keys have, by which rows are found. */
+const INDEXED_TYPES = BASE_TYPES.filter(([, , , , category]) => "BNSDT".includes(category) || category === "U");
+const operatorFamily = (type: number): number => oidOf("pg_catalog", "pg_opfamily", String(type));
 
 /** The tables. */
 export const FIXED_TABLES: readonly InformationTable[] = [
@@ -8,6 +23,9 @@ export const FIXED_TABLES: readonly InformationTable[] = [
     { oid: 2, amname: "heap", amhandler: "heap_tableam_handler", amtype: "t" },
     { oid: 403, amname: "btree", amhandler: "bthandler", amtype: "i" },
     { oid: 405, amname: "hash", amhandler: "hashhandler", amtype: "i" },
+    { oid: 9001, amname: "inverted", amhandler: "-", amtype: "i" },
+    { oid: 9002, amname: "skipping", amhandler: "-", amtype: "i" },
+    { oid: 9003, amname: "fulltext", amhandler: "-", amtype: "i" },
   ]),
   informationTable(
     "pg_collation",
@@ -15,11 +33,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
     `oid:i32 collname collnamespace:i32 collowner:i32 collprovider collisdeterministic:b collencoding:i32 collcollate? collctype?
     colllocale? colliculocale? collicurules? collversion?`,
     () =>
-      [
-        [100, "default", "d"],
-        [950, "C", "c"],
-        [951, "POSIX", "c"],
-      ].map(([oid, collname, collprovider]) => ({
+      COLLATIONS.map(([oid, collname, collprovider]) => ({
         oid,
         collname,
         collnamespace: PG_CATALOG_OID,
@@ -48,6 +62,32 @@ export const FIXED_TABLES: readonly InformationTable[] = [
         laninline: 0,
         lanvalidator: 0,
       })),
+  ),
+  informationTable(
+    "pg_opclass",
+    0,
+    "oid:i32 opcmethod:i32 opcname opcnamespace:i32 opcowner:i32 opcfamily:i32 opcintype:i32 opcdefault:b opckeytype:i32",
+    () =>
+      INDEXED_TYPES.map(([oid, name]) => ({
+        oid: operatorClass(oid),
+        opcmethod: BTREE,
+        opcname: `${name}_ops`,
+        opcnamespace: PG_CATALOG_OID,
+        opcowner: OWNER_OID,
+        opcfamily: operatorFamily(oid),
+        opcintype: oid,
+        opcdefault: true,
+        opckeytype: 0,
+      })),
+  ),
+  informationTable("pg_opfamily", 0, "oid:i32 opfmethod:i32 opfname opfnamespace:i32 opfowner:i32", () =>
+    INDEXED_TYPES.map(([oid, name]) => ({
+      oid: operatorFamily(oid),
+      opfmethod: BTREE,
+      opfname: `${name}_ops`,
+      opfnamespace: PG_CATALOG_OID,
+      opfowner: OWNER_OID,
+    })),
   ),
   informationTable("pg_tablespace", 0, "oid:i32 spcname spcowner:i32 spcacl:a? spcoptions:a?", () => [
     { oid: 1663, spcname: "pg_default", spcowner: OWNER_OID },

@@ -11,6 +11,7 @@ import { BaseRules, type Rule, spanOf } from "../base/base-rules.ts";
 import { isIntervalUnit, parseInterval } from "../../../../value/interval/parse-interval.ts";
 import { unescaped } from "../../tokens/escaped-text.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
+import { isNumberedKind } from "../../../postgres-types.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "../../syntax/precedence.ts";
 import { quote } from "../../tokens/syntax-error.ts";
@@ -36,7 +37,7 @@ import {
   StringText,
   Word,
 } from "../../tokens/token.ts";
-import { timestampLiteralType, typeNamed } from "../base/type-name.ts";
+import { numberedKindOf, timestampLiteralType, typeNamed } from "../base/type-name.ts";
 
 /** Letters that mark another kind of string before its quote: bits, and a national string, which is any string. */
 const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
@@ -255,8 +256,15 @@ export abstract class OperandRules extends BaseRules {
     return this.ACTION(() => this.cast(operand, type, start.tokenType === K.TRY_CAST, start, spanOf(start)));
   });
 
-  /** A cast; that of a text to INTERVAL is the interval itself, so that a bad one is found here. */
+  /**
+   * A cast; that of a text to INTERVAL is the interval itself, so that a bad one is found here. `'t'::regclass` is the number of a name,
+   * `x::regclass::text` the name of a number.
+   */
   protected cast(operand: Expression, type: DataType, safe: boolean, token: IToken, span: Span): Expression {
+    const kind = numberedKindOf(type);
+    if (kind !== undefined) return { ...plainCall(kind, [operand], token), span };
+    const isNumber = operand.kind === "call" && operand.args.length === 1 && isNumberedKind(operand.name);
+    if (isNumber && type.kind === "string") return { ...operand, name: `${operand.name}out` };
     if (!safe && operand.kind === "string" && sameType(type, INTERVAL)) return this.interval(operand.value, token, span);
     return { kind: "cast", operand, type, safe, span };
   }
