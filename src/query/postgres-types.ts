@@ -171,6 +171,15 @@ export function typeName(oid: number): string | undefined {
   return names.get(oid);
 }
 
+const catalogNames: ReadonlyMap<number, string> = new Map(
+  BASE_TYPES.flatMap(([oid, name, array]) => [[oid, name] as const, ...(array === 0 ? [] : [[array, `_${name}`] as const])]),
+);
+
+/** What `pg_type` calls a type of values. */
+export function catalogTypeName(oid: number): string {
+  return catalogNames.get(oid) ?? "text";
+}
+
 /** What stands for some names of types in SQL, beside those of the catalogue and the full ones. */
 const SHORT_NAMES: Readonly<Record<string, string>> = { int: "int4", decimal: "numeric", float: "float8", character: "bpchar", string: "text" };
 

@@ -5,7 +5,7 @@
  *   OPERATOR(pg_catalog.~)          ~
  *   COLLATE pg_catalog.default      nothing
  *   roles = '{0}'                   roles = ARRAY[0]
- *   ARRAY(SELECT …)                 (SELECT array_agg(…) FROM (SELECT …) …)
+ *   ARRAY(SELECT …)                 coalesce((SELECT array_agg(…) FROM (SELECT …) …), make_array())
  */
 
 /** Longest text that is looked at: clients' own queries are short, and statements with data are not. */
@@ -61,7 +61,7 @@ class Rewriting {
     else if (word === "collate" && this.collation()) return;
     else if (word === "pg_catalog" && this.follows(1, ".") && this.isCall()) this.at += 2;
     else if (NUMBERS.test(token) && /[=>]$/.test(this.before())) this.numbers(token);
-    else if (word === "array" && this.follows(1, "(", "select")) this.array();
+    else if (word === "array" && (this.follows(1, "(", "select") || this.follows(1, "(", "with"))) this.array();
     else this.copy(token);
   }
 
@@ -102,7 +102,7 @@ class Rewriting {
       this.depth--;
       if (this.arrays.at(-1) === this.depth) {
         this.arrays.pop();
-        this.out.push(") AS array_items(array_item))");
+        this.out.push(") AS array_items(array_item)), make_array())");
         return;
       }
     }
@@ -130,7 +130,7 @@ class Rewriting {
 
   private array(): void {
     const { at } = this.ahead(1);
-    this.out.push("(SELECT array_agg(array_items.array_item) FROM (");
+    this.out.push("coalesce((SELECT array_agg(array_items.array_item) FROM (");
     this.arrays.push(this.depth);
     this.depth++;
     this.at = at + 1;

@@ -5,6 +5,7 @@ import { isNumeric } from "../signature/signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
+import { jsonList, jsonListType, jsonObject, jsonObjectType } from "./json-aggregates.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
 import { correlation, covariance, REGRESSIONS, regression } from "./regression.ts";
@@ -34,7 +35,7 @@ function aggregate(
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
   const keepsNull =
-    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg"].includes(name);
+    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"].includes(name);
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
@@ -120,6 +121,8 @@ export const AGGREGATES: readonly AggregateFunction[] = [
   aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
   aggregate("geo_path", "latitude, longitude, time", geoPathType, geoPath),
   { ...aggregate("array_agg", "value [ORDER BY …]", listType, collected), distinctKeepsNull: true },
+  ...["json_agg", "jsonb_agg"].map((name) => aggregate(name, "value [ORDER BY …]", jsonListType, jsonList)),
+  ...["json_object_agg", "jsonb_object_agg"].map((name) => aggregate(name, "key, value", jsonObjectType, jsonObject)),
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...Object.entries(VARIANCES).map(([name, kind]) => aggregate(name, "number", numberToFloat, variance(kind))),
   ...["covar", "covar_samp"].map((name) => aggregate(name, "number, number", twoFloats, covariance("sample"))),

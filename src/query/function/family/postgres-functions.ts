@@ -84,6 +84,9 @@ function prettySize(bytes: number): string {
 const numberType: ScalarFunction["resolve"] = ([size, ...rest]) =>
   rest.length === 0 && (size?.kind === "int" || size?.kind === "null") ? { args: [INT64], result: STRING } : undefined;
 
+const pidType: ScalarFunction["resolve"] = ([pid, ...rest]) =>
+  rest.length === 0 && (pid?.kind === "int" || pid?.kind === "null") ? { args: [INT64], result: listOf(INT64) } : undefined;
+
 /** The functions of this file. */
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
@@ -104,6 +107,7 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   fixed("inet_client_addr", 0, 0, STRING, undefined),
   fixed("pg_stat_get_numscans", 1, 1, INT64, 0),
   ...VISIBLE.map((what) => fixed(`pg_${what}_is_visible`, 1, 1, BOOLEAN, true)),
+  strict("pg_blocking_pids(pid)", pidType, (_, call) => resultOf(call, [])),
   fixed("pg_my_temp_schema", 0, 0, INT64, 0),
   lenient("pg_get_expr(expression, relation[, pretty])", expressionType, ([expression]) => expression),
   ...["pg_get_ruledef", "pg_get_triggerdef"].map((name) => fixed(name, 1, 2, STRING, undefined)),

@@ -2,7 +2,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch } from "../../../column/batch.ts";
-import { catalogTables } from "./catalog-tables.ts";
+import { catalogTables, postgresColumnsTable } from "./catalog-tables.ts";
 import { type BuiltInTable, batchOf } from "../common/computed-rows.ts";
 import { EMPTY_TABLES } from "./empty-tables.ts";
 import { type InformationSources, type InformationTable } from "./information-table.ts";
@@ -25,6 +25,23 @@ const PG_CATALOG: PgCatalog = pgCatalog(() => [...TABLES.values()]);
 
 /** What functions ask `pg_catalog` by number, for one statement. */
 export const postgresObjects: PgCatalog["objects"] = PG_CATALOG.objects;
+
+/** `columns` for connections of PostgreSQL, under a name that no client can spell. */
+const POSTGRES_COLUMNS = "#columns";
+const postgresColumns = postgresColumnsTable(required("columns"));
+
+function required(name: string): InformationTable {
+  const table = TABLES.get(name);
+  if (table === undefined) throw new Error(`no table ${name} in information_schema`);
+  return table;
+}
+
+/** A table of `information_schema` as connections of PostgreSQL see it, where that differs. */
+export function postgresInformationTable(name: string): BuiltInTable | undefined {
+  if (name !== "columns") return undefined;
+  const { table, shown } = postgresColumns;
+  return { id: table.id, columns: table.columns, shown, source: { kind: "information-schema", table: POSTGRES_COLUMNS } };
+}
 
 /** The relation of `pg_catalog` that a name means on a connection of PostgreSQL, or undefined. */
 export function postgresRelation(name: readonly string[]): BuiltInTable | undefined {
@@ -49,7 +66,7 @@ export function informationTable(name: string): BuiltInTable | undefined {
 
 /** Its rows, computed when they are read. @throws DbError TableNotFound */
 export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
-  const table = TABLES.get(name) ?? PG_CATALOG.tables.get(name);
+  const table = name === POSTGRES_COLUMNS ? postgresColumns.table : (TABLES.get(name) ?? PG_CATALOG.tables.get(name));
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
   const { columns, rows } = table;
   yield batchOf(

@@ -46,7 +46,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_statistic_ext: `oid:i32 stxrelid:i32 stxname stxnamespace:i32 stxowner:i32 stxkeys:ai stxstattarget:i32? stxkind:a stxexprs?`,
   pg_statistic_ext_data: "stxoid:i32 stxdinherit:b stxdndistinct? stxddependencies? stxdmcv? stxdexpr?",
   pg_subscription: `oid:i32 subdbid:i32 subname subowner:i32 subenabled:b subbinary:b substream subtwophasestate subdisableonerr:b subpasswordrequired:b subrunasowner:b subconninfo? subslotname? subsynccommit
-    subpublications:a? suborigin?`,
+    subpublications:a? subskiplsn? suborigin?`,
   pg_subscription_rel: "srsubid:i32 srrelid:i32 srsubstate srsublsn?",
   pg_trigger: `oid:i32 tgrelid:i32 tgparentid:i32 tgname tgfoid:i32 tgtype:i16 tgenabled tgisinternal:b tgconstrrelid:i32 tgconstrindid:i32
     tgconstraint:i32 tgdeferrable:b tginitdeferred:b tgnargs:i16 tgattr:ai tgargs:bin? tgqual? tgoldtable? tgnewtable?`,

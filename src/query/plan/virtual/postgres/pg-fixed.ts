@@ -19,13 +19,13 @@ const operatorFamily = (type: number): number => oidOf("pg_catalog", "pg_opfamil
 
 /** The tables. */
 export const FIXED_TABLES: readonly InformationTable[] = [
-  informationTable("pg_am", 0, "oid:i32 amname amhandler amtype", () => [
-    { oid: 2, amname: "heap", amhandler: "heap_tableam_handler", amtype: "t" },
-    { oid: 403, amname: "btree", amhandler: "bthandler", amtype: "i" },
-    { oid: 405, amname: "hash", amhandler: "hashhandler", amtype: "i" },
-    { oid: 9001, amname: "inverted", amhandler: "-", amtype: "i" },
-    { oid: 9002, amname: "skipping", amhandler: "-", amtype: "i" },
-    { oid: 9003, amname: "fulltext", amhandler: "-", amtype: "i" },
+  informationTable("pg_am", 0, "oid:i32 amname amhandler:i32 amtype", () => [
+    { oid: 2, amname: "heap", amhandler: 0, amtype: "t" },
+    { oid: 403, amname: "btree", amhandler: 0, amtype: "i" },
+    { oid: 405, amname: "hash", amhandler: 0, amtype: "i" },
+    { oid: 9001, amname: "inverted", amhandler: 0, amtype: "i" },
+    { oid: 9002, amname: "skipping", amhandler: 0, amtype: "i" },
+    { oid: 9003, amname: "fulltext", amhandler: 0, amtype: "i" },
   ]),
   informationTable(
     "pg_collation",

@@ -35,6 +35,7 @@ import {
   StringText,
   VOCABULARY,
 } from "../../tokens/token.ts";
+import { isNumberedKind as numberedKindNamed } from "../../../postgres-types.ts";
 import { isCatalogType, typeNamed } from "./type-name.ts";
 
 /** A grammar rule: arguments are optional, since recording passes none. */
@@ -341,7 +342,8 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     });
     return this.ACTION(() => {
       const isQuotedChar = first.image === '"char"';
-      if (first.tokenType === QuotedName && !isQuotedChar) this.fail(`found ${quote(first.image)}, expected a type`, first);
+      const isType = isQuotedChar || first.tokenType !== QuotedName || numberedKindNamed(nameOf(first));
+      if (!isType) this.fail(`found ${quote(first.image)}, expected a type`, first);
       const name = isQuotedChar ? "char_of_catalog" : second === undefined ? nameOf(first) : `${nameOf(first)}_${nameOf(second)}`;
       let type = this.resolveType(name, args, unsigned, first);
       if (lists > LISTS_DEEP_MAX) this.fail(`a type nests lists deeper than ${LISTS_DEEP_MAX} levels`, first);

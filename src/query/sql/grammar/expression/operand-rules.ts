@@ -42,6 +42,9 @@ import { numberedKindOf, timestampLiteralType, typeNamed } from "../base/type-na
 /** Letters that mark another kind of string before its quote: bits, and a national string, which is any string. */
 const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
 
+/** Schemas that have functions of PostgreSQL. */
+const FUNCTION_SCHEMAS: ReadonlySet<string> = new Set(["pg_catalog", "information_schema"]);
+
 const NOT = K.NOT;
 
 /** Longest bit string. Reason: it is read at once. */
@@ -80,7 +83,7 @@ export abstract class OperandRules extends BaseRules {
    * What stands between operators, prefix operators included. A list in parentheses, `(a, b)`, is a row: the struct of its values.
    *
    * Not a rule but a part of `expression`, since a rule costs about 0.15 µs a call; for the same reason its alternatives are built once.
-   * Uses OR, SUBRULE9, SUBRULE8, MANY9 and OPTION of that rule.
+   * Uses OR, SUBRULE9, SUBRULE8, MANY9, MANY7 and OPTION of that rule.
    */
   protected operand(): Expression {
     this.operandAlternatives ??= [
@@ -105,7 +108,15 @@ export abstract class OperandRules extends BaseRules {
           });
           this.CONSUME(RightParen);
           const [only] = parts;
-          return only !== undefined && parts.length === 1 ? only : this.ACTION(() => plainCall("struct", parts, start));
+          let value = only !== undefined && parts.length === 1 ? only : this.ACTION(() => plainCall("struct", parts, start));
+          // `(x).field` of a struct.
+          this.MANY7(() => {
+            this.CONSUME(Dot);
+            const field = this.CONSUME(Label);
+            const inner = value;
+            value = this.ACTION(() => plainCall("get_field", [inner, { kind: "string", value: nameOf(field), span: spanOf(field) }], start));
+          });
+          return value;
         },
       },
       { ALT: () => this.SUBRULE(this.signed) },
@@ -309,7 +320,7 @@ export abstract class OperandRules extends BaseRules {
     });
     const call = this.OPTION({
       // The functions of PostgreSQL are those of every schema.
-      GATE: () => first !== undefined && nameOf(first) === "pg_catalog" && parts.length === 1,
+      GATE: () => first !== undefined && parts.length === 1 && FUNCTION_SCHEMAS.has(nameOf(first)),
       DEF: () => this.SUBRULE(this.callTail, { ARGS: last === undefined ? [] : [last] }),
     });
     if (call !== undefined && !this.RECORDING_PHASE) return call;
