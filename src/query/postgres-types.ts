@@ -100,6 +100,7 @@ export function typeOid(type: DataType): number {
     case "boolean":
       return 16;
     case "int":
+      if (type.oid === true) return 26;
       if (type.bits === 64) return type.signed ? 20 : 1700;
       if (type.bits === 32) return type.signed ? 23 : 20;
       return type.bits === 16 && !type.signed ? 23 : 21;
@@ -124,6 +125,7 @@ export function typeOid(type: DataType): number {
     case "map":
       return 114;
     case "list":
+      if (type.vector !== undefined) return type.vector === "int2vector" ? 22 : 30;
       return BASE_TYPES.find(([oid]) => oid === typeOid(type.element))?.[2] ?? 25;
     default:
       return 25;

@@ -8,7 +8,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, INT64, STRING } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT64, STRING } from "../../../column/data-type.ts";
 import { declaredType, NUMBERED_KINDS, type NumberedKind } from "../../postgres-types.ts";
 import type { CatalogText, Environment, NumberedObjects } from "../signature/environment.ts";
 import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
@@ -142,6 +142,12 @@ export const POSTGRES_CATALOG_FUNCTIONS: readonly ScalarFunction[] = [
     "col_description(relation, column)",
     partOf,
     ([oid, part], { environment }) => objectsOf(environment).textOf("comment", Number(oid), Number(part)),
+    OPTIONS,
+  ),
+  strict(
+    "pg_table_is_visible(relation)",
+    ofObject(1, 1, BOOLEAN),
+    ([object], call) => objectsOf(call.environment).isVisible(objectIn(object, call)),
     OPTIONS,
   ),
   text("pg_get_viewdef(view[, pretty])", "view", 2),

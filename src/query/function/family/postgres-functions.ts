@@ -6,9 +6,10 @@ import { postgresSetting } from "../../postgres-settings.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
-import { elementsAt, elementType, listOf, resultOf } from "../nested/parts.ts";
+import { elementsAt, elementType, firstSubscript, listOf, resultOf } from "../nested/parts.ts";
 import { lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isString, typed } from "../signature/signature.ts";
+import { quoteLiteral } from "../text/format-pattern.ts";
 import { namesOf, quoteIdentifier } from "../text/identifier.ts";
 import { textOf, type Value } from "../value/value.ts";
 
@@ -53,15 +54,15 @@ const settingType: ScalarFunction["resolve"] = ([name, missing, ...rest]) => {
   return missing.kind === "boolean" ? { args: [STRING, BOOLEAN], result: STRING } : undefined;
 };
 
-/** The first or last subscript of a list, whose subscripts begin at 1; NULL of an empty list and of other dimensions. */
-function bound(name: string, of: (length: number) => number): ScalarFunction {
+/** The first or last subscript of a list; NULL of an empty list and of other dimensions. */
+function bound(name: string, of: (length: number, first: number) => number): ScalarFunction {
   const resolve: ScalarFunction["resolve"] = ([list, dimension, ...rest]) => {
     const good = list !== undefined && elementType(list) !== undefined && rest.length === 0;
     return good && (dimension?.kind === "int" || dimension?.kind === "null") ? { args: [list, INT64], result: INT64 } : undefined;
   };
   return strict(`${name}(list, dimension)`, resolve, (args, call) => {
     const { length } = elementsAt(args, call, 0);
-    return Number(args[1]) === 1 && length > 0 ? of(length) : undefined;
+    return Number(args[1]) === 1 && length > 0 ? of(length, firstSubscript(call.type.args[0])) : undefined;
   });
 }
 
@@ -91,7 +92,6 @@ const pidType: ScalarFunction["resolve"] = ([pid, ...rest]) =>
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
   fixed("pg_get_userbyid", 1, 1, STRING, OWNER),
-  fixed("pg_table_is_visible", 1, 1, BOOLEAN, true),
   fixed("pg_relation_is_publishable", 1, 1, BOOLEAN, false),
   fixed("pg_encoding_to_char", 1, 1, STRING, "UTF8"),
   fixed("pg_indexes_size", 1, 1, INT64, 0),
@@ -135,10 +135,12 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
     },
     { volatility: "stable" },
   ),
-  bound("array_lower", () => 1),
-  bound("array_upper", (length) => length),
+  bound("array_lower", (_, first) => first),
+  bound("array_upper", (length, first) => length - 1 + first),
   strict("parse_ident(text)", typed(["text"], listOf(STRING)), ([name], call) => resultOf(call, namesOf(textOf(name)))),
   strict("pg_size_pretty(bytes)", numberType, ([size]) => prettySize(Number(size))),
+  strict("quote_literal(value)", typed(["text"], STRING), ([text]) => quoteLiteral(textOf(text))),
+  lenient("quote_nullable(value)", typed(["text"], STRING), ([text]) => (text === undefined ? "NULL" : quoteLiteral(textOf(text)))),
   strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdentifier(textOf(name))),
   strict("set_config(name, value, is_local)", setConfigType, ([name, value]) => keptSetting(textOf(name), textOf(value)), {
     volatility: "stable",

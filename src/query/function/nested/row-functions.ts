@@ -7,7 +7,7 @@ import { RESERVED } from "../../sql/syntax/keywords.ts";
 import { textOf, type Value } from "../value/value.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isString } from "../signature/signature.ts";
-import { elementsAt, elementType, listOf, nestedOf, resultOf } from "./parts.ts";
+import { elementsAt, elementType, firstSubscript, listOf, nestedOf, resultOf } from "./parts.ts";
 
 type Struct = Extract<DataType, { kind: "struct" }>;
 
@@ -16,8 +16,8 @@ function struct(fields: Readonly<Record<string, DataType>>): Struct {
   return { kind: "struct", fields: Object.entries(fields).map(([name, type]) => ({ name, type })) };
 }
 
-/** The numbers of the elements of a list, from 1 on. */
-const subscripts = (list: readonly Value[]): number[] => list.map((_, i) => i + 1);
+/** The numbers of the elements of a list, from 1 on; of a vector of the catalogue from 0 on. */
+const subscripts = (list: readonly Value[], type: DataType | undefined): number[] => list.map((_, i) => i + firstSubscript(type));
 
 const subscriptType: ScalarFunction["resolve"] = ([list, dimension, ...rest]) => {
   const good = elementType(list) !== undefined && list !== undefined && (dimension?.kind === "int" || dimension?.kind === "null");
@@ -70,7 +70,7 @@ function optionOf(text: Value): readonly Value[] {
 /** The functions of this file. */
 export const ROW_FUNCTIONS: readonly ScalarFunction[] = [
   strict("generate_subscripts(list, dimension[, reverse])", subscriptType, (args, call) => {
-    const all = Number(args[1]) === 1 ? subscripts(elementsAt(args, call, 0)) : [];
+    const all = Number(args[1]) === 1 ? subscripts(elementsAt(args, call, 0), call.type.args[0]) : [];
     return resultOf(call, args[2] === true ? all.toReversed() : all);
   }),
   strict("_pg_expandarray(list)", expandedType, (args, call) => structs(call, elementsAt(args, call, 0).map((x, i) => [x, i + 1]))),

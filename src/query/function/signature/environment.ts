@@ -28,6 +28,8 @@ export interface NumberedObjects {
   nameOf(kind: NumberedKind, oid: number): string | undefined;
   /** @param part a column of it, counted from 1; 0: the whole */
   textOf(what: CatalogText, oid: number, part: number): string | undefined;
+  /** Whether the name of a relation alone means it; undefined: there is none of that number. */
+  isVisible(oid: number): boolean | undefined;
   /** Bytes of a relation, in memory and in files; undefined: there is none. */
   bytesOf(oid: number): number | undefined;
   /** Bytes of all relations. */

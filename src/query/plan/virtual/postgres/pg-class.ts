@@ -142,23 +142,23 @@ function* indexListRows(relation: PgRelation): Iterable<InformationRow> {
 }
 
 /** Columns of `pg_class`. */
-const CLASS_COLUMNS = `oid:i32 relname relnamespace:i32 reltype:i32 reloftype:i32 relowner:i32 relam:i32 relfilenode:i32
-  reltablespace:i32
-  relpages:i32 reltuples:f32 relallvisible:i32 reltoastrelid:i32 relhasindex:b relisshared:b relpersistence relkind relnatts:i16
+const CLASS_COLUMNS = `oid:oid relname relnamespace:oid reltype:oid reloftype:oid relowner:oid relam:oid relfilenode:oid
+  reltablespace:oid
+  relpages:i32 reltuples:f32 relallvisible:i32 reltoastrelid:oid relhasindex:b relisshared:b relpersistence relkind relnatts:i16
   relchecks:i16 relhasrules:b relhastriggers:b relhassubclass:b relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident
-  relispartition:b relrewrite:i32 relfrozenxid:i32 relminmxid:i32 relacl:a? reloptions:a? relpartbound?`;
+  relispartition:b relrewrite:oid relfrozenxid:i32 relminmxid:i32 relacl:a? reloptions:a? relpartbound?`;
 
-const ATTRIBUTE_COLUMNS = `attrelid:i32 attname atttypid:i32 attstattarget:i32 attlen:i16 attnum:i16 attndims:i16 attcacheoff:i32
+const ATTRIBUTE_COLUMNS = `attrelid:oid attname atttypid:oid attstattarget:i32 attlen:i16 attnum:i16 attndims:i16 attcacheoff:i32
   atttypmod:i32 attbyval:b attalign attstorage attcompression attnotnull:b atthasdef:b atthasmissing:b attidentity attgenerated
-  attisdropped:b attislocal:b attinhcount:i16 attcollation:i32 attacl:a? attoptions:a? attfdwoptions:a? attmissingval:a?`;
+  attisdropped:b attislocal:b attinhcount:i16 attcollation:oid attacl:a? attoptions:a? attfdwoptions:a? attmissingval:a?`;
 
 /** The tables. @param each rows of a table, of all relations */
 export function classTables(each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"]): readonly InformationTable[] {
   return [
     informationTable("pg_class", 0, CLASS_COLUMNS, each(classRows)),
     informationTable("pg_attribute", 0, ATTRIBUTE_COLUMNS, each(attributeRows)),
-    informationTable("pg_attrdef", 0, "oid:i32 adrelid:i32 adnum:i16 adbin?", each(defaultRows)),
-    informationTable("pg_description", 0, "objoid:i32 classoid:i32 objsubid:i32 description", each(descriptionRows)),
+    informationTable("pg_attrdef", 0, "oid:oid adrelid:oid adnum:i16 adbin?", each(defaultRows)),
+    informationTable("pg_description", 0, "objoid:oid classoid:oid objsubid:i32 description", each(descriptionRows)),
     informationTable(
       "pg_tables",
       0,

@@ -13,13 +13,16 @@ export const COLLATIONS: readonly (readonly [oid: number, name: string, provider
 
 const BTREE = 403;
 
+const INDEXED: ReadonlySet<string> = new Set(
+  "bool bytea int8 int2 int4 text oid float4 float8 varchar date time timestamp interval numeric".split(" "),
+);
 /** Types that keys have, by which rows are found. */
-const INDEXED_TYPES = BASE_TYPES.filter(([, , , , category]) => "BNSDT".includes(category) || category === "U");
+const INDEXED_TYPES = BASE_TYPES.filter(([, name]) => INDEXED.has(name));
 const operatorFamily = (type: number): number => oidOf("pg_catalog", "pg_opfamily", String(type));
 
 /** The tables. */
 export const FIXED_TABLES: readonly InformationTable[] = [
-  informationTable("pg_am", 0, "oid:i32 amname amhandler:i32 amtype", () => [
+  informationTable("pg_am", 0, "oid:oid amname amhandler:oid amtype", () => [
     { oid: 2, amname: "heap", amhandler: 0, amtype: "t" },
     { oid: 403, amname: "btree", amhandler: 0, amtype: "i" },
     { oid: 405, amname: "hash", amhandler: 0, amtype: "i" },
@@ -30,7 +33,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
   informationTable(
     "pg_collation",
     0,
-    `oid:i32 collname collnamespace:i32 collowner:i32 collprovider collisdeterministic:b collencoding:i32 collcollate? collctype?
+    `oid:oid collname collnamespace:oid collowner:oid collprovider collisdeterministic:b collencoding:i32 collcollate? collctype?
     colllocale? colliculocale? collicurules? collversion?`,
     () =>
       COLLATIONS.map(([oid, collname, collprovider]) => ({
@@ -46,7 +49,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
   informationTable(
     "pg_language",
     0,
-    "oid:i32 lanname lanowner:i32 lanispl:b lanpltrusted:b lanplcallfoid:i32 laninline:i32 lanvalidator:i32 lanacl:a?",
+    "oid:oid lanname lanowner:oid lanispl:b lanpltrusted:b lanplcallfoid:oid laninline:oid lanvalidator:oid lanacl:a?",
     () =>
       [
         [12, "internal"],
@@ -66,7 +69,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
   informationTable(
     "pg_opclass",
     0,
-    "oid:i32 opcmethod:i32 opcname opcnamespace:i32 opcowner:i32 opcfamily:i32 opcintype:i32 opcdefault:b opckeytype:i32",
+    "oid:oid opcmethod:oid opcname opcnamespace:oid opcowner:oid opcfamily:oid opcintype:oid opcdefault:b opckeytype:oid",
     () =>
       INDEXED_TYPES.map(([oid, name]) => ({
         oid: operatorClass(oid),
@@ -80,7 +83,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
         opckeytype: 0,
       })),
   ),
-  informationTable("pg_opfamily", 0, "oid:i32 opfmethod:i32 opfname opfnamespace:i32 opfowner:i32", () =>
+  informationTable("pg_opfamily", 0, "oid:oid opfmethod:oid opfname opfnamespace:oid opfowner:oid", () =>
     INDEXED_TYPES.map(([oid, name]) => ({
       oid: operatorFamily(oid),
       opfmethod: BTREE,
@@ -89,7 +92,7 @@ export const FIXED_TABLES: readonly InformationTable[] = [
       opfowner: OWNER_OID,
     })),
   ),
-  informationTable("pg_tablespace", 0, "oid:i32 spcname spcowner:i32 spcacl:a? spcoptions:a?", () => [
+  informationTable("pg_tablespace", 0, "oid:oid spcname spcowner:oid spcacl:a? spcoptions:a?", () => [
     { oid: 1663, spcname: "pg_default", spcowner: OWNER_OID },
     { oid: 1664, spcname: "pg_global", spcowner: OWNER_OID },
   ]),

@@ -300,24 +300,24 @@ export const FUNCTION_RELATIONS: readonly InformationTable[] = [
   informationTable(
     "pg_proc",
     0,
-    `oid:i32 proname pronamespace:i32 proowner:i32 prolang:i32 procost:f32 prorows:f32 provariadic:i32 prosupport prokind prosecdef:b
-    proleakproof:b proisstrict:b proretset:b provolatile proparallel pronargs:i16 pronargdefaults:i16 prorettype:i32 proargtypes:ai
+    `oid:oid proname pronamespace:oid proowner:oid prolang:oid procost:f32 prorows:f32 provariadic:oid prosupport prokind prosecdef:b
+    proleakproof:b proisstrict:b proretset:b provolatile proparallel pronargs:i16 pronargdefaults:i16 prorettype:oid proargtypes:oidv
     proallargtypes:ai? proargmodes:a? proargnames:a? proargdefaults? protrftypes:ai? prosrc? probin? prosqlbody? proconfig:a? proacl:a?`,
     procedureRows,
   ),
   informationTable(
     "pg_aggregate",
     0,
-    `aggfnoid:i32 aggkind aggnumdirectargs:i16 aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn aggminvtransfn
-    aggmfinalfn aggfinalextra:b aggmfinalextra:b aggfinalmodify aggmfinalmodify aggsortop:i32 aggtranstype:i32 aggtransspace:i32
-    aggmtranstype:i32 aggmtransspace:i32 agginitval? aggminitval?`,
+    `aggfnoid:oid aggkind aggnumdirectargs:i16 aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn aggminvtransfn
+    aggmfinalfn aggfinalextra:b aggmfinalextra:b aggfinalmodify aggmfinalmodify aggsortop:oid aggtranstype:oid aggtransspace:i32
+    aggmtranstype:oid aggmtransspace:i32 agginitval? aggminitval?`,
     aggregateRows,
   ),
   informationTable(
     "pg_operator",
     0,
-    `oid:i32 oprname oprnamespace:i32 oprowner:i32 oprkind oprcanmerge:b oprcanhash:b oprleft:i32 oprright:i32 oprresult:i32 oprcom:i32
-    oprnegate:i32 oprcode:i32 oprrest:i32 oprjoin:i32`,
+    `oid:oid oprname oprnamespace:oid oprowner:oid oprkind oprcanmerge:b oprcanhash:b oprleft:oid oprright:oid oprresult:oid oprcom:oid
+    oprnegate:oid oprcode:oid oprrest:oid oprjoin:oid`,
     operatorRows,
   ),
 ];

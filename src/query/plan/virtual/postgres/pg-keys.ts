@@ -5,12 +5,12 @@ import { databaseOid, oidOf } from "./pg-oids.ts";
 import type { PgRelation, RelationIndex } from "./pg-relations.ts";
 import { quoteIdentifier } from "../../../function/text/identifier.ts";
 
-const INDEX_COLUMNS = `indexrelid:i32 indrelid:i32 indnatts:i16 indnkeyatts:i16 indisunique:b indnullsnotdistinct:b indisprimary:b
-  indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:ai
-  indcollation:ai indclass:ai indoption:ai indexprs? indpred?`;
+const INDEX_COLUMNS = `indexrelid:oid indrelid:oid indnatts:i16 indnkeyatts:i16 indisunique:b indnullsnotdistinct:b indisprimary:b
+  indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:i2v
+  indcollation:oidv indclass:oidv indoption:i2v indexprs? indpred?`;
 
-const CONSTRAINT_COLUMNS = `oid:i32 conname connamespace:i32 contype condeferrable:b condeferred:b convalidated:b conrelid:i32 contypid:i32
-  conindid:i32 conparentid:i32 confrelid:i32 confupdtype confdeltype confmatchtype conislocal:b coninhcount:i16 connoinherit:b
+const CONSTRAINT_COLUMNS = `oid:oid conname connamespace:oid contype condeferrable:b condeferred:b convalidated:b conrelid:oid contypid:oid
+  conindid:oid conparentid:oid confrelid:oid confupdtype confdeltype confmatchtype conislocal:b coninhcount:i16 connoinherit:b
   conkey:ai? confkey:ai? conpfeqop:ai? conppeqop:ai? conffeqop:ai? confdelsetcols:ai? conexclop:ai? conbin?`;
 
 /** The number of the class of operators that an index has for a type: equal types have equal ones. */

@@ -9,6 +9,7 @@ import type { TableStatistics } from "../../../../table/catalog.ts";
 import { operatorOid, PG_OPERATORS, pgFunctions, type PgFunction } from "./pg-functions.ts";
 import { COLLATIONS } from "./pg-fixed.ts";
 import { constraintTexts, indexTexts } from "./pg-keys.ts";
+import { CATALOG_NAME } from "../../../../table/reserved-names.ts";
 import { databaseOid, OWNER_OID, PG_CATALOG } from "./pg-oids.ts";
 import type { PgRelation } from "./pg-relations.ts";
 import { OWNER } from "./pg-server.ts";
@@ -27,6 +28,7 @@ export class PgObjects implements NumberedObjects {
   private readonly names = new Map<NumberedKind, Names>();
   private readonly texts = new Map<CatalogText, ReadonlyMap<string, string>>();
   private all: readonly PgRelation[] | undefined;
+  private byOid: ReadonlyMap<number, PgRelation> | undefined;
 
   /** @param read all relations now @param database the current one, whose names need no qualifier */
   constructor(read: () => readonly PgRelation[], database: string) {
@@ -35,11 +37,15 @@ export class PgObjects implements NumberedObjects {
   }
 
   numberOf(kind: NumberedKind, name: string): number | undefined {
-    if (kind === "regtype") return typeNumber(name.replace(/^\s*pg_catalog\./, "").toLowerCase().trim());
+    if (kind === "regtype") {
+      const plain = name.replace(/^\s*pg_catalog\./, "").trim();
+      return typeNumber(plain.toLowerCase()) ?? (plain.includes('"') ? typeNumber(namesOf(name).at(-1) ?? "") : undefined);
+    }
     const { numbers } = this.namesOf(kind);
     const exact = numbers.get(name);
     if (exact !== undefined || kind === "regoper" || kind === "regoperator" || kind === "regprocedure") return exact;
-    const parts = namesOf(name);
+    const [first, ...rest] = namesOf(name);
+    const parts = first === CATALOG_NAME && rest.length > 1 ? rest : [first ?? "", ...rest];
     const known = numbers.get(keyOf(parts));
     return known ?? (parts[0] === PG_CATALOG && parts.length > 1 && kind !== "regclass" ? numbers.get(keyOf(parts.slice(1))) : undefined);
   }
@@ -54,14 +60,32 @@ export class PgObjects implements NumberedObjects {
     return known.get(`${oid}.${part}`);
   }
 
+  isVisible(oid: number): boolean | undefined {
+    const relation = this.relationOf(oid);
+    return relation && this.isNear(relation.database);
+  }
+
   bytesOf(oid: number): number | undefined {
-    const relation = this.relations().find((each) => each.oid === oid || each.indexes.some((index) => index.oid === oid));
+    const relation = this.relationOf(oid);
     if (relation === undefined) return undefined;
     return relation.oid === oid && relation.table !== undefined ? sizeOf(relation.table.statistics()) : 0;
   }
 
   allBytes(): number {
     return this.relations().reduce((sum, { table }) => sum + (table === undefined ? 0 : sizeOf(table.statistics())), 0);
+  }
+
+  /** The relation of a number, or the one whose index has it. */
+  private relationOf(oid: number): PgRelation | undefined {
+    this.byOid ??= new Map(
+      this.relations().flatMap((each) => [[each.oid, each] as const, ...each.indexes.map((index) => [index.oid, each] as const)]),
+    );
+    return this.byOid.get(oid);
+  }
+
+  /** Whether relations of a database need no qualifier. */
+  private isNear(database: string): boolean {
+    return database === this.database || database === PG_CATALOG;
   }
 
   private relations(): readonly PgRelation[] {
@@ -120,10 +144,9 @@ export class PgObjects implements NumberedObjects {
 
   /** Relations of the current database and of `pg_catalog` have short names, too. */
   private *relationNames(): Iterable<{ readonly oid: number; readonly name: string; readonly key: readonly string[] }> {
-    const isNear = (database: string): boolean => database === this.database || database === PG_CATALOG;
     for (const near of [true, false]) {
       for (const { oid, database, name, indexes } of this.relations()) {
-        if (isNear(database) !== near) continue;
+        if (this.isNear(database) !== near) continue;
         for (const each of [{ oid, name }, ...indexes]) {
           const full = `${quoteIdentifier(database)}.${quoteIdentifier(each.name)}`;
           const key = [keyOf([database, each.name]), ...(near ? [keyOf([each.name])] : [])];

@@ -59,21 +59,21 @@ function* settingRows(): Iterable<InformationRow> {
 }
 
 const ROLE_COLUMNS = `rolname rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b rolreplication:b rolconnlimit:i32
-  rolpassword rolvaliduntil:ts6? rolbypassrls:b rolconfig:a? oid:i32`;
+  rolpassword rolvaliduntil:ts6? rolbypassrls:b rolconfig:a? oid:oid`;
 
 /** The tables. */
 export const SERVER_RELATIONS: readonly InformationTable[] = [
-  informationTable("pg_namespace", 0, "oid:i32 nspname nspowner:i32 nspacl:a? options?", namespaceRows),
+  informationTable("pg_namespace", 0, "oid:oid nspname nspowner:oid nspacl:a? options?", namespaceRows),
   informationTable(
     "pg_database",
     0,
-    `oid:i32 datname datdba:i32 encoding:i32 datlocprovider datcollate datctype datistemplate:b datallowconn:b datconnlimit:i32
-    datlastsysoid:i32 datfrozenxid:i32 datminmxid:i32 dattablespace:i32 daticulocale? daticurules? datacl:a?`,
+    `oid:oid datname datdba:oid encoding:i32 datlocprovider datcollate datctype datistemplate:b datallowconn:b datconnlimit:i32
+    datlastsysoid:i32 datfrozenxid:i32 datminmxid:i32 dattablespace:oid daticulocale? daticurules? datacl:a?`,
     () => [{ ...DATABASE_ROW, oid: oidOf(CATALOG_NAME, ""), datname: CATALOG_NAME }],
   ),
   informationTable("pg_roles", 0, ROLE_COLUMNS, () => [ROLE_ROW]),
   informationTable("pg_authid", 0, ROLE_COLUMNS.replace("rolconfig:a? ", ""), () => [ROLE_ROW]),
-  informationTable("pg_user", 0, "usename usesysid:i32 usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?", () => [
+  informationTable("pg_user", 0, "usename usesysid:oid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?", () => [
     { usename: OWNER, usesysid: OWNER_OID, usecreatedb: true, usesuper: true, userepl: true, usebypassrls: true, passwd: "********" },
   ]),
   informationTable(

@@ -22,10 +22,10 @@ const COMMON: InformationRow = {
 };
 
 /** Its columns. */
-export const TYPE_COLUMNS = `oid:i32 typname typnamespace:i32 typowner:i32 typlen:i16 typbyval:b typtype typcategory typispreferred:b
+export const TYPE_COLUMNS = `oid:oid typname typnamespace:oid typowner:oid typlen:i16 typbyval:b typtype typcategory typispreferred:b
   typisdefined:b
-  typdelim typrelid:i32 typsubscript typelem:i32 typarray:i32 typinput:i32 typoutput:i32 typreceive:i32 typsend:i32 typmodin typmodout typanalyze typalign
-  typstorage typnotnull:b typbasetype:i32 typtypmod:i32 typndims:i32 typcollation:i32 typdefaultbin? typdefault? typacl:a?`;
+  typdelim typrelid:oid typsubscript typelem:oid typarray:oid typinput:oid typoutput:oid typreceive:oid typsend:oid typmodin typmodout typanalyze typalign
+  typstorage typnotnull:b typbasetype:oid typtypmod:i32 typndims:i32 typcollation:oid typdefaultbin? typdefault? typacl:a?`;
 
 /** Its rows. */
 export function* typeRows(): Iterable<InformationRow> {

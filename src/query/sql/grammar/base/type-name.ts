@@ -70,7 +70,8 @@ const TIMESTAMP_BY_PRECISION: ReadonlyMap<number, DataType> = new Map([
 
 /** Types of expressions alone, by which clients of PostgreSQL ask about its catalogue; each is an object of its own. */
 const CATALOG_TYPES: ReadonlyMap<string, DataType> = new Map([
-  ...["oid", "xid", "xid8", "cid", ...NUMBERED_KINDS].map((name) => [name, { ...types.INT64 }] as const),
+  ["oid", { kind: "int", bits: 64, signed: true, oid: true }] as const,
+  ...["xid", "xid8", "cid", ...NUMBERED_KINDS].map((name) => [name, { ...types.INT64 }] as const),
   ...["name", "bpchar", "cstring", "char_of_catalog", "int2vector", "oidvector", "sql_identifier", "character_data", "cardinal_number"].map(
     (name) => [name, { ...types.STRING }] as const,
   ),

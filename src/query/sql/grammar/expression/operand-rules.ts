@@ -275,7 +275,7 @@ export abstract class OperandRules extends BaseRules {
     const kind = numberedKindOf(type);
     if (kind !== undefined) return { ...plainCall(kind, [operand], token), span };
     const isNumber = operand.kind === "call" && operand.args.length === 1 && isNumberedKind(operand.name);
-    if (isNumber && type.kind === "string") return { ...operand, name: `${operand.name}out` };
+    if (isNumber && type.kind === "string") return { ...operand, name: `${operand.name}out`, args: [operand] };
     if (!safe && operand.kind === "string" && sameType(type, INTERVAL)) return this.interval(operand.value, token, span);
     return { kind: "cast", operand, type, safe, span };
   }
