@@ -27,7 +27,15 @@ export function isNumberedKind(name: string): name is NumberedKind {
 }
 
 /** A type: number, name, number of its array type, bytes (-1: any), category, whether it is passed by value, alignment. */
-export type BaseType = readonly [oid: number, name: string, array: number, length: number, category: string, byValue: boolean, align: string];
+export type BaseType = readonly [
+  oid: number,
+  name: string,
+  array: number,
+  length: number,
+  category: string,
+  byValue: boolean,
+  align: string,
+];
 
 /** Types of values. */
 export const BASE_TYPES: readonly BaseType[] = [
@@ -183,7 +191,13 @@ export function catalogTypeName(oid: number): string {
 }
 
 /** What stands for some names of types in SQL, beside those of the catalogue and the full ones. */
-const SHORT_NAMES: Readonly<Record<string, string>> = { int: "int4", decimal: "numeric", float: "float8", character: "bpchar", string: "text" };
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  int: "int4",
+  decimal: "numeric",
+  float: "float8",
+  character: "bpchar",
+  string: "text",
+};
 
 const numbers: ReadonlyMap<string, number> = new Map([
   ...[...names].map(([oid, name]) => [name, oid] as const),

@@ -15,7 +15,17 @@ import type { DataType } from "../../column/data-type.ts";
 import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
-import { columnsOf, hasParameter, literal, operandsOf, partsOf, readsCatalog, type TypedExpression, withOperands, mapOperands } from "./expression.ts";
+import {
+  columnsOf,
+  hasParameter,
+  literal,
+  operandsOf,
+  partsOf,
+  readsCatalog,
+  type TypedExpression,
+  withOperands,
+  mapOperands,
+} from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";

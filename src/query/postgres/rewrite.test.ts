@@ -12,7 +12,7 @@ const CASES: readonly (readonly [text: string, want: string])[] = [
   ["order by a collate nocase", "order by a collate nocase"],
   [
     "f(ARRAY(SELECT (a) FROM b), 1)",
-    "f((SELECT array_agg(array_items.array_item) FROM (SELECT (a) FROM b) AS array_items(array_item)), 1)",
+    "f(coalesce((SELECT array_agg(array_items.array_item) FROM (SELECT (a) FROM b) AS array_items(array_item)), make_array()), 1)",
   ],
   ["ARRAY[1]", "ARRAY[1]"],
   ["a = '{0}' and b <> '{1,2}' and c = f('{0}')", "a = ARRAY[0] and b <> ARRAY[1,2] and c = f('{0}')"],

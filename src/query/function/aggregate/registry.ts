@@ -35,7 +35,10 @@ function aggregate(
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
   const keepsNull =
-    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"].includes(name);
+    ["count", "first", "last"].includes(kernel ?? "") ||
+    ["approx_distinct", "count_hash", "nth_value", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"].includes(
+      name,
+    );
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 

@@ -125,8 +125,7 @@ const formatType: ScalarFunction["resolve"] = (args) =>
 
 /** Bytes of a relation. */
 function size(name: string, countMax = 1): ScalarFunction {
-  const evaluate = ([object]: readonly Value[], call: FunctionCall): Value =>
-    objectsOf(call.environment).bytesOf(objectIn(object, call));
+  const evaluate = ([object]: readonly Value[], call: FunctionCall): Value => objectsOf(call.environment).bytesOf(objectIn(object, call));
   return strict(`${name}(relation)`, ofObject(1, countMax, INT64), evaluate, OPTIONS);
 }
 
@@ -166,7 +165,10 @@ export const POSTGRES_CATALOG_FUNCTIONS: readonly ScalarFunction[] = [
   size("pg_table_size"),
   size("pg_total_relation_size"),
   strict("pg_database_size(database)", ofObject(1, 1, INT64), (_, { environment }) => objectsOf(environment).allBytes(), OPTIONS),
-  strict("pg_tablespace_size(tablespace)", ofObject(1, 1, INT64), ([which], { environment }) =>
-    which === 1664 || which === "pg_global" ? 0 : objectsOf(environment).allBytes(),
-  OPTIONS),
+  strict(
+    "pg_tablespace_size(tablespace)",
+    ofObject(1, 1, INT64),
+    ([which], { environment }) => (which === 1664 || which === "pg_global" ? 0 : objectsOf(environment).allBytes()),
+    OPTIONS,
+  ),
 ];

@@ -71,7 +71,20 @@ const expressionType: ScalarFunction["resolve"] = (args) =>
   args.length >= 2 && args.length <= 3 && isString(args[0]) ? { args: [STRING, ...args.slice(1)], result: STRING } : undefined;
 
 /** Kinds of things that are asked whether they can be seen. */
-const VISIBLE = ["type", "function", "operator", "opclass", "opfamily", "collation", "conversion", "ts_config", "ts_dict", "ts_parser", "ts_template", "statistics_obj"];
+const VISIBLE = [
+  "type",
+  "function",
+  "operator",
+  "opclass",
+  "opfamily",
+  "collation",
+  "conversion",
+  "ts_config",
+  "ts_dict",
+  "ts_parser",
+  "ts_template",
+  "statistics_obj",
+];
 
 const SIZE_UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB"];
 
@@ -117,9 +130,19 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   fixed("pg_stat_get_last_autoanalyze_time", 1, 1, TIMESTAMP_NANOSECOND, undefined),
   ...["pg_get_serial_sequence", "pg_describe_object"].map((name) => fixed(name, 2, 3, STRING, undefined)),
   ...["pg_get_partkeydef", "pg_get_statisticsobjdef_columns"].map((name) => fixed(name, 1, 1, STRING, undefined)),
-  ...["table", "schema", "database", "any_column", "function", "type", "language", "tablespace", "sequence", "foreign_data_wrapper", "server"].map((what) =>
-    fixed(`has_${what}_privilege`, 2, 3, BOOLEAN, true),
-  ),
+  ...[
+    "table",
+    "schema",
+    "database",
+    "any_column",
+    "function",
+    "type",
+    "language",
+    "tablespace",
+    "sequence",
+    "foreign_data_wrapper",
+    "server",
+  ].map((what) => fixed(`has_${what}_privilege`, 2, 3, BOOLEAN, true)),
   fixed("has_column_privilege", 3, 4, BOOLEAN, true),
   fixed("pg_has_role", 2, 3, BOOLEAN, true),
   fixed("row_security_active", 1, 1, BOOLEAN, false),

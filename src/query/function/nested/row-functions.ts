@@ -73,7 +73,12 @@ export const ROW_FUNCTIONS: readonly ScalarFunction[] = [
     const all = Number(args[1]) === 1 ? subscripts(elementsAt(args, call, 0), call.type.args[0]) : [];
     return resultOf(call, args[2] === true ? all.toReversed() : all);
   }),
-  strict("_pg_expandarray(list)", expandedType, (args, call) => structs(call, elementsAt(args, call, 0).map((x, i) => [x, i + 1]))),
+  strict("_pg_expandarray(list)", expandedType, (args, call) =>
+    structs(
+      call,
+      elementsAt(args, call, 0).map((x, i) => [x, i + 1]),
+    ),
+  ),
   lenient(
     "row_ordinals_op(list, …)",
     (args) => (args.every((type) => elementType(type) !== undefined) ? { args, result: listOf(INT64) } : undefined),
@@ -91,7 +96,11 @@ export const ROW_FUNCTIONS: readonly ScalarFunction[] = [
   lenient(
     "pg_get_keywords()",
     (args) => (args.length === 0 ? { args, result: listOf(KEYWORD) } : undefined),
-    (_, call) => structs(call, RESERVED.map((word) => [word.toLowerCase(), "R", "reserved"])),
+    (_, call) =>
+      structs(
+        call,
+        RESERVED.map((word) => [word.toLowerCase(), "R", "reserved"]),
+      ),
   ),
   strict("aclexplode(privileges)", ofTexts(listOf(GRANT)), (_, call) => structs(call, [])),
   lenient("string_to_table(text, separator[, null])", splitType, ([text, separator, missing], call) => {

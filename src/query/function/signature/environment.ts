@@ -11,14 +11,7 @@ export interface Placeholders {
 }
 
 /** Texts that `pg_catalog` has about what it numbers. */
-export type CatalogText =
-  | "comment"
-  | "view"
-  | "index"
-  | "constraint"
-  | "function"
-  | "function-arguments"
-  | "function-result";
+export type CatalogText = "comment" | "view" | "index" | "constraint" | "function" | "function-arguments" | "function-result";
 
 /** What `pg_catalog` knows by number. Reads what the catalogue holds now. */
 export interface NumberedObjects {

@@ -135,7 +135,9 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
     expression: literal(column.type, column.value),
     shown: "hidden",
   }));
-  const named = scopeOf(columns, qualifier).map((column, i) => (i < (builtIn.shown ?? columns.length) ? column : { ...column, shown: "hidden" as const }));
+  const named = scopeOf(columns, qualifier).map((column, i) =>
+    i < (builtIn.shown ?? columns.length) ? column : { ...column, shown: "hidden" as const },
+  );
   return placed({ scope: [...named, ...hidden], columns, relation, table: undefined }, name, from.alias);
 }
 
@@ -256,7 +258,8 @@ function* joinSource(written: Join, left: Source, planner: Planner): Steps<Sourc
   }
   if (from.right.kind === "table-function") {
     const node = lateralFunction(from.right, before, planner);
-    if (node !== undefined) return yield* lateralSource(from, derivedSource(node, lateralAlias(from.right, node)), node, left, before, planner);
+    if (node !== undefined)
+      return yield* lateralSource(from, derivedSource(node, lateralAlias(from.right, node)), node, left, before, planner);
   }
   const right = yield* sourceOf(from.right, planner);
   if (from.join === "asof" || from.join === "asof-left") return yield* asofSource(from, from.join, left, right, planner);

@@ -18,12 +18,7 @@ import { planError } from "../bind/plan-error.ts";
 import type { Planner } from "../common/planner.ts";
 
 /** The plan of `unnest(args)`. @param outer names of the relations before it @throws DbError PlanQuery for what is no list */
-export function unnestPlan(
-  args: readonly Expression[],
-  planner: Planner,
-  outer: OuterScope | undefined,
-  ordinality = false,
-): PlanNode {
+export function unnestPlan(args: readonly Expression[], planner: Planner, outer: OuterScope | undefined, ordinality = false): PlanNode {
   if (args.length === 0) throw planError("unnest() takes one or more lists");
   const binder: Binder = { scope: [], environment: planner.environment, outer };
   const lists: TypedExpression[] = [];

@@ -249,15 +249,10 @@ export function catalogTables(others: readonly InformationTable[]): readonly Inf
       create_time:ts0? update_time:ts0? check_time:ts0? table_collation? checksum:u64? create_options? table_comment? temporary?`,
       (sources) => tableRows(sources, systemTables()),
     ),
-    informationTable(
-      "columns",
-      4,
-      COLUMNS_COLUMNS,
-      function* ({ catalog }) {
-        for (const table of systemTables()) yield* systemColumnRows(table);
-        for (const table of allTables(catalog)) yield* columnRowsOf(table);
-      },
-    ),
+    informationTable("columns", 4, COLUMNS_COLUMNS, function* ({ catalog }) {
+      for (const table of systemTables()) yield* systemColumnRows(table);
+      for (const table of allTables(catalog)) yield* columnRowsOf(table);
+    }),
     informationTable(
       "views",
       32,

@@ -24,8 +24,7 @@ export interface PgCatalog {
 
 /** Makes it. @param information tables of `information_schema` */
 export function pgCatalog(information: () => readonly InformationTable[]): PgCatalog {
-  const relations = (sources: RelationSources): Iterable<PgRelation> =>
-    pgRelations(sources, { information: information(), catalog: all });
+  const relations = (sources: RelationSources): Iterable<PgRelation> => pgRelations(sources, { information: information(), catalog: all });
   const each = (rowsOf: (relation: PgRelation) => Iterable<InformationRow>): InformationTable["rows"] =>
     function* (sources) {
       for (const relation of relations(sources)) yield* rowsOf(relation);

@@ -153,7 +153,9 @@ const ATTRIBUTE_COLUMNS = `attrelid:oid attname atttypid:oid attstattarget:i32 a
   attisdropped:b attislocal:b attinhcount:i16 attcollation:oid attacl:a? attoptions:a? attfdwoptions:a? attmissingval:a?`;
 
 /** The tables. @param each rows of a table, of all relations */
-export function classTables(each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"]): readonly InformationTable[] {
+export function classTables(
+  each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"],
+): readonly InformationTable[] {
   return [
     informationTable("pg_class", 0, CLASS_COLUMNS, each(classRows)),
     informationTable("pg_attribute", 0, ATTRIBUTE_COLUMNS, each(attributeRows)),

@@ -2,7 +2,17 @@
  * `pg_proc`, `pg_aggregate` and `pg_operator`: the functions and operators of the engine. Types of their arguments are found by asking each
  * function which types it takes; so are the arities, within what its signature says.
  */
-import { BOOLEAN, type DataType, DATE, FLOAT64, INT64, INTERVAL, JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../../../column/data-type.ts";
+import {
+  BOOLEAN,
+  type DataType,
+  DATE,
+  FLOAT64,
+  INT64,
+  INTERVAL,
+  JSON_TYPE,
+  STRING,
+  TIMESTAMP_NANOSECOND,
+} from "../../../../column/data-type.ts";
 import { AGGREGATES } from "../../../function/aggregate/registry.ts";
 import { SCALAR_FUNCTIONS } from "../../../function/registry.ts";
 import type { FunctionType } from "../../../function/signature/scalar-function.ts";

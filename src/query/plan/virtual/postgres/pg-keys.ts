@@ -97,7 +97,9 @@ export function* constraintTexts(relation: PgRelation): Iterable<readonly [oid: 
 }
 
 /** The tables. @param each rows of a table, of all relations */
-export function keyRelations(each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"]): readonly InformationTable[] {
+export function keyRelations(
+  each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"],
+): readonly InformationTable[] {
   return [
     informationTable("pg_index", 0, INDEX_COLUMNS, each(indexRows)),
     informationTable("pg_constraint", 0, CONSTRAINT_COLUMNS, each(constraintRows)),

@@ -162,8 +162,7 @@ export class PgObjects implements NumberedObjects {
       for (const each of pgFunctions()) yield [`${each.oid}.0`, functionText(what, each)];
       return;
     }
-    if (what === "comment")
-      for (const operator of PG_OPERATORS) yield [`${operatorOid(operator)}.0`, operator[4]];
+    if (what === "comment") for (const operator of PG_OPERATORS) yield [`${operatorOid(operator)}.0`, operator[4]];
     for (const relation of this.relations()) yield* relationTexts(what, relation);
   }
 }

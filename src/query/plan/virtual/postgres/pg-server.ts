@@ -73,9 +73,14 @@ export const SERVER_RELATIONS: readonly InformationTable[] = [
   ),
   informationTable("pg_roles", 0, ROLE_COLUMNS, () => [ROLE_ROW]),
   informationTable("pg_authid", 0, ROLE_COLUMNS.replace("rolconfig:a? ", ""), () => [ROLE_ROW]),
-  informationTable("pg_user", 0, "usename usesysid:oid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?", () => [
-    { usename: OWNER, usesysid: OWNER_OID, usecreatedb: true, usesuper: true, userepl: true, usebypassrls: true, passwd: "********" },
-  ]),
+  informationTable(
+    "pg_user",
+    0,
+    "usename usesysid:oid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?",
+    () => [
+      { usename: OWNER, usesysid: OWNER_OID, usecreatedb: true, usesuper: true, userepl: true, usebypassrls: true, passwd: "********" },
+    ],
+  ),
   informationTable(
     "pg_settings",
     0,

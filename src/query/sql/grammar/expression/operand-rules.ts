@@ -114,7 +114,9 @@ export abstract class OperandRules extends BaseRules {
             this.CONSUME(Dot);
             const field = this.CONSUME(Label);
             const inner = value;
-            value = this.ACTION(() => plainCall("get_field", [inner, { kind: "string", value: nameOf(field), span: spanOf(field) }], start));
+            value = this.ACTION(() =>
+              plainCall("get_field", [inner, { kind: "string", value: nameOf(field), span: spanOf(field) }], start),
+            );
           });
           return value;
         },
