@@ -12,7 +12,8 @@ beforeAll(async () => {
   client = new pg.Client(server.url);
   await client.connect();
   await client.query(
-    `CREATE TABLE cpu (host STRING PRIMARY KEY COMMENT 'which machine', ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL, n DECIMAL(8, 2) DEFAULT 1)`,
+    `CREATE TABLE cpu (host STRING PRIMARY KEY COMMENT 'which machine', ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL,
+     n DECIMAL(8, 2) DEFAULT 1)`,
   );
   await client.query("CREATE VIEW busy AS SELECT host, v FROM cpu WHERE v > 50");
   await client.query("INSERT INTO cpu VALUES ('a', '2024-01-01 00:00:00', 1, 2), ('b', '2024-01-01 00:10:00', 60, 2)");

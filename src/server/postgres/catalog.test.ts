@@ -11,7 +11,8 @@ beforeAll(async () => {
   client = new pg.Client(server.url);
   await client.connect();
   await client.query(
-    "CREATE TABLE cpu (host STRING PRIMARY KEY COMMENT 'which machine', ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL, n DECIMAL(8, 2) DEFAULT 1)",
+    `CREATE TABLE cpu (host STRING PRIMARY KEY COMMENT 'which machine', ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL,
+     n DECIMAL(8, 2) DEFAULT 1)`,
   );
   await client.query("CREATE VIEW busy AS SELECT host, v FROM cpu WHERE v > 50");
 });
@@ -27,11 +28,15 @@ async function check(text: string, want: readonly object[], values?: unknown[]):
 }
 
 test("tables, columns and types", async () => {
-  await check("SELECT relname, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = 'public' AND relkind <> 'i' ORDER BY 1", [
-    { relname: "busy", relkind: "v" },
-    { relname: "cpu", relkind: "r" },
-    { relname: "numbers", relkind: "r" },
-  ]);
+  await check(
+    `SELECT relname, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE nspname = 'public' AND relkind <> 'i' ORDER BY 1`,
+    [
+      { relname: "busy", relkind: "v" },
+      { relname: "cpu", relkind: "r" },
+      { relname: "numbers", relkind: "r" },
+    ],
+  );
   await check(
     `SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull, a.attnum FROM pg_catalog.pg_attribute a
      WHERE a.attrelid = 'public.cpu'::pg_catalog.regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
@@ -120,7 +125,8 @@ describe.skipIf(psqlPath === null)("psql", () => {
     expect(await run("\\di")).toBe("public|cpu_pkey|index|postgres|cpu\npublic|cpu_time_index|index|postgres|cpu");
     expect(await run("\\sv busy")).toBe("CREATE OR REPLACE VIEW public.busy AS\n SELECT host, v FROM cpu WHERE v > 50");
     expect(await run("\\sf abs(bigint)")).toContain("CREATE OR REPLACE FUNCTION pg_catalog.abs(bigint)");
-    const commands = String.raw`\ds \dm \dT \dTS \dx \dX \dX+ \db+ \dp \z \do \dC+ \dd \dL \dLS \dAc \dAf \dAo \dAp \dA+ \da \daS \des+ \det+ \deu+
+    const commands = String.raw`\ds \dm \dT \dTS \dx \dX \dX+ \db+ \dp \z \do \dC+ \dd \dL \dLS \dAc \dAf \dAo \dAp
+      \dA+ \da \daS \des+ \det+ \deu+
       \dew+ \dRp+ \dRs+ \dD+ \dF+ \dFd+ \dFp+ \dFt+ \dO+ \dy+ \dc+ \ddp \dE+ \drds \dP+ \dg+ \dn+ \l+ \dv+ \di+ \df+ \dconfig+ \lo_list`;
     // One connection: psql goes on behind an error.
     const file = `${process.env["TMPDIR"] ?? "/tmp"}/varve-psql-commands-${process.pid}.sql`;

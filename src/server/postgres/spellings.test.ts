@@ -92,7 +92,8 @@ const CASES: readonly (readonly [text: string, want: readonly (readonly unknown[
     [["what was said", "0"]],
   ],
   [
-    "SELECT a.x, b.y FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (1, 'p'), (2, 'q')) b(x, y) ON b.x = (SELECT min(c.z) FROM (VALUES (2)) c(z) WHERE c.z = a.x) ORDER BY 1",
+    `SELECT a.x, b.y FROM (VALUES (1), (2)) a(x)
+     LEFT JOIN (VALUES (1, 'p'), (2, 'q')) b(x, y) ON b.x = (SELECT min(c.z) FROM (VALUES (2)) c(z) WHERE c.z = a.x) ORDER BY 1`,
     [
       ["1", null],
       ["2", "q"],

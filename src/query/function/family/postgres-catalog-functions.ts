@@ -78,7 +78,7 @@ const NUMBERED: readonly ScalarFunction[] = NUMBERED_KINDS.flatMap((kind) => [
   strict(
     `${kind}out(number)`,
     numberToText,
-    ([oid], { environment }) => (Number(oid) === 0 ? "-" : (objectsOf(environment).nameOf(kind, Number(oid)) ?? String(oid))),
+    ([oid], { environment }) => (Number(oid) === 0 ? "-" : (objectsOf(environment).nameOf(kind, Number(oid)) ?? String(Number(oid)))),
     OPTIONS,
   ),
   strict(

@@ -45,7 +45,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_statistic: "starelid:oid staattnum:i16 stainherit:b stanullfrac:f32 stawidth:i32 stadistinct:f32",
   pg_statistic_ext: `oid:oid stxrelid:oid stxname stxnamespace:oid stxowner:oid stxkeys:ai stxstattarget:i32? stxkind:a stxexprs?`,
   pg_statistic_ext_data: "stxoid:oid stxdinherit:b stxdndistinct? stxddependencies? stxdmcv? stxdexpr?",
-  pg_subscription: `oid:oid subdbid:oid subname subowner:oid subenabled:b subbinary:b substream subtwophasestate subdisableonerr:b subpasswordrequired:b subrunasowner:b subconninfo? subslotname? subsynccommit
+  pg_subscription: `oid:oid subdbid:oid subname subowner:oid subenabled:b subbinary:b substream subtwophasestate subdisableonerr:b
+    subpasswordrequired:b subrunasowner:b subconninfo? subslotname? subsynccommit
     subpublications:a? subskiplsn? suborigin?`,
   pg_subscription_rel: "srsubid:oid srrelid:oid srsubstate srsublsn?",
   pg_trigger: `oid:oid tgrelid:oid tgparentid:oid tgname tgfoid:oid tgtype:i16 tgenabled tgisinternal:b tgconstrrelid:oid tgconstrindid:oid
@@ -67,8 +68,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_available_extensions: "name default_version installed_version? comment",
   pg_prepared_xacts: "transaction:i32 gid prepared:ts6 owner database",
   pg_stat_activity: `datid:oid? datname? pid:i32 leader_pid:i32? usesysid:oid? usename? application_name? client_addr? client_hostname?
-    client_port:i32? backend_start:ts6? xact_start:ts6? query_start:ts6? state_change:ts6? wait_event_type? wait_event? state? backend_xid:i32?
-    backend_xmin:i32? query_id:i64? query? backend_type?`,
+    client_port:i32? backend_start:ts6? xact_start:ts6? query_start:ts6? state_change:ts6? wait_event_type? wait_event? state?
+    backend_xid:i32? backend_xmin:i32? query_id:i64? query? backend_type?`,
   pg_user_mapping: "oid:oid umuser:oid umserver:oid umoptions:a?",
 };
 
