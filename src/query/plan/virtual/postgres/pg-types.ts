@@ -25,7 +25,8 @@ const COMMON: InformationRow = {
 export const TYPE_COLUMNS = `oid:oid typname typnamespace:oid typowner:oid typlen:i16 typbyval:b typtype typcategory typispreferred:b
   typisdefined:b
   typdelim typrelid:oid typsubscript typelem:oid typarray:oid typinput:oid typoutput:oid typreceive:oid typsend:oid typmodin typmodout
-  typanalyze typalign typstorage typnotnull:b typbasetype:oid typtypmod:i32 typndims:i32 typcollation:oid typdefaultbin? typdefault? typacl:a?`;
+  typanalyze typalign typstorage
+  typnotnull:b typbasetype:oid typtypmod:i32 typndims:i32 typcollation:oid typdefaultbin? typdefault? typacl:a?`;
 
 /** Its rows. */
 export function* typeRows(): Iterable<InformationRow> {

@@ -132,7 +132,7 @@ export abstract class FromRules extends ExpressionRules {
       GATE: () => args !== undefined && this.LA(2).image.toLowerCase() === "ordinality",
       DEF: () => {
         this.CONSUME(K.WITH);
-        this.CONSUME(Label);
+        this.CONSUME4(Label);
         return true;
       },
     });
