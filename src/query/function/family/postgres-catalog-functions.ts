@@ -1,6 +1,7 @@
 /**
  * Functions that read `pg_catalog` by number, as clients of PostgreSQL call them: names of numbers and numbers of names, definitions,
- * comments, sizes. They answer on connections of PostgreSQL, where the environment has `objects`; elsewhere there are no such numbers.
+ * comments, sizes. On connections of PostgreSQL the environment has `objects`; elsewhere nothing is known of a number, and casts to names
+ * are refused.
  *
  *   x::regclass            regclass(x): the number of a name; a number stays as it is
  *   x::regclass::text      regclassout(x): the name of a number
@@ -106,7 +107,7 @@ const objectIn = (value: Value, { environment }: FunctionCall): number =>
 /** A text about a number. */
 function text(signature: string, what: CatalogText, countMax: number, countMin = 1): ScalarFunction {
   const evaluate: ScalarFunction["evaluate"] = ([object], call) =>
-    object === undefined ? undefined : objectsOf(call.environment).textOf(what, objectIn(object, call), 0);
+    object === undefined ? undefined : call.environment.objects?.textOf(what, objectIn(object, call), 0);
   return lenient(signature, ofObject(countMin, countMax, STRING), evaluate, OPTIONS);
 }
 
@@ -125,7 +126,7 @@ const formatType: ScalarFunction["resolve"] = (args) =>
 
 /** Bytes of a relation. */
 function size(name: string, countMax = 1): ScalarFunction {
-  const evaluate = ([object]: readonly Value[], call: FunctionCall): Value => objectsOf(call.environment).bytesOf(objectIn(object, call));
+  const evaluate = ([object]: readonly Value[], call: FunctionCall): Value => call.environment.objects?.bytesOf(objectIn(object, call));
   return strict(`${name}(relation)`, ofObject(1, countMax, INT64), evaluate, OPTIONS);
 }
 
@@ -140,20 +141,20 @@ export const POSTGRES_CATALOG_FUNCTIONS: readonly ScalarFunction[] = [
   strict(
     "col_description(relation, column)",
     partOf,
-    ([oid, part], { environment }) => objectsOf(environment).textOf("comment", Number(oid), Number(part)),
+    ([oid, part], { environment }) => environment.objects?.textOf("comment", Number(oid), Number(part)),
     OPTIONS,
   ),
   strict(
     "pg_table_is_visible(relation)",
     ofObject(1, 1, BOOLEAN),
-    ([object], call) => objectsOf(call.environment).isVisible(objectIn(object, call)),
+    ([object], call) => (call.environment.objects === undefined ? true : call.environment.objects.isVisible(objectIn(object, call))),
     OPTIONS,
   ),
   text("pg_get_viewdef(view[, pretty])", "view", 2),
   strict(
     "pg_get_indexdef(index[, column, pretty])",
     indexType,
-    ([oid, part = 0], { environment }) => objectsOf(environment).textOf("index", Number(oid), Number(part)),
+    ([oid, part = 0], { environment }) => environment.objects?.textOf("index", Number(oid), Number(part)),
     OPTIONS,
   ),
   text("pg_get_constraintdef(constraint[, pretty])", "constraint", 2),
@@ -164,11 +165,11 @@ export const POSTGRES_CATALOG_FUNCTIONS: readonly ScalarFunction[] = [
   size("pg_relation_size", 2),
   size("pg_table_size"),
   size("pg_total_relation_size"),
-  strict("pg_database_size(database)", ofObject(1, 1, INT64), (_, { environment }) => objectsOf(environment).allBytes(), OPTIONS),
+  strict("pg_database_size(database)", ofObject(1, 1, INT64), (_, { environment }) => environment.objects?.allBytes(), OPTIONS),
   strict(
     "pg_tablespace_size(tablespace)",
     ofObject(1, 1, INT64),
-    ([which], { environment }) => (which === 1664 || which === "pg_global" ? 0 : objectsOf(environment).allBytes()),
+    ([which], { environment }) => (which === 1664 || which === "pg_global" ? 0 : environment.objects?.allBytes()),
     OPTIONS,
   ),
 ];
