@@ -4,6 +4,7 @@ import type { FunctionType } from "../signature/scalar-function.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
+import { jsonList, jsonListType, jsonObject, jsonObjectType } from "./json-aggregates.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
 import { correlation, covariance, REGRESSIONS, regression } from "./regression.ts";
@@ -33,7 +34,10 @@ function aggregate(
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
   const keepsNull =
-    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg"].includes(name);
+    ["count", "first", "last"].includes(kernel ?? "") ||
+    ["approx_distinct", "count_hash", "nth_value", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"].includes(
+      name,
+    );
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
@@ -71,7 +75,8 @@ const portion: Resolve = ([type, wanted, ...rest]) => {
 const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
-const ALL: readonly AggregateFunction[] = [
+/** All of them. */
+export const AGGREGATES: readonly AggregateFunction[] = [
   aggregate("count", "* | value, …", counted, countRows, "count"),
   aggregate("sum", "number or duration", sumType, sum, "sum"),
   aggregate("avg", "number or duration", averageType, average, "avg"),
@@ -118,6 +123,8 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
   aggregate("geo_path", "latitude, longitude, time", geoPathType, geoPath),
   { ...aggregate("array_agg", "value [ORDER BY …]", listType, collected), distinctKeepsNull: true },
+  ...["json_agg", "jsonb_agg"].map((name) => aggregate(name, "value [ORDER BY …]", jsonListType, jsonList)),
+  ...["json_object_agg", "jsonb_object_agg"].map((name) => aggregate(name, "key, value", jsonObjectType, jsonObject)),
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...Object.entries(VARIANCES).map(([name, kind]) => aggregate(name, "number", numberToFloat, variance(kind))),
   ...["covar", "covar_samp"].map((name) => aggregate(name, "number, number", twoFloats, covariance("sample"))),
@@ -155,7 +162,7 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("approx_distinct", "value", oneToCount(UINT64), countDistinct),
   aggregate("count_hash", "value", oneToCount(INT64), countDistinct),
 ];
-const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
+const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(AGGREGATES.map((entry) => [entry.name, entry]));
 
 /** What puts parts of variances together: from counts, means and variances (`operator/parallel/two-phase.ts`). No client can call them. */
 const OF_PARTS: ReadonlyMap<string, AggregateFunction> = new Map(
