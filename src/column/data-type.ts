@@ -10,7 +10,8 @@ export type TimeUnit = "second" | "millisecond" | "microsecond" | "nanosecond";
 export type DataType =
   | { readonly kind: "null" }
   | { readonly kind: "boolean" }
-  | { readonly kind: "int"; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean }
+  /** `oid`: a number of PostgreSQL's catalogue, which its clients are told as such. */
+  | { readonly kind: "int"; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean; readonly oid?: true }
   | { readonly kind: "float"; readonly bits: 32 | 64 }
   | { readonly kind: "string" }
   | { readonly kind: "binary" }
@@ -24,8 +25,11 @@ export type DataType =
   /** `structured`: JSON2, which holds objects only. */
   | { readonly kind: "json"; readonly structured?: true }
   | { readonly kind: "vector"; readonly dimension: number }
-  /** Values of expressions, native histograms, and what files of external tables hold: no statement names such columns (`nested.ts`). */
-  | { readonly kind: "list"; readonly element: DataType }
+  /**
+   * Values of expressions, native histograms, and what files of external tables hold: no statement names such columns (`nested.ts`).
+   * `vector`: one that PostgreSQL's catalogue writes as numbers between blanks, and whose subscripts begin at 0.
+   */
+  | { readonly kind: "list"; readonly element: DataType; readonly vector?: "int2vector" | "oidvector" }
   | { readonly kind: "struct"; readonly fields: readonly StructField[] }
   | { readonly kind: "map"; readonly key: DataType; readonly value: DataType };
 

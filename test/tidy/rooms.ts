@@ -26,8 +26,8 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/query": {
     ranks: [
-      ["sql", "postgres"],
-      ["function"],
+      ["sql"],
+      ["postgres", "function"],
       ["plan-format"],
       ["expression"],
       ["operator"],
@@ -43,6 +43,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       "statement-result.ts",
       "session-settings.ts",
       "postgres-settings.ts",
+      "postgres-types.ts",
       "connection.ts",
       "kept-statements.ts",
       "prepared-query.ts",

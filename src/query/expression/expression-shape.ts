@@ -39,7 +39,7 @@ const structField: Shape<StructField> = record({ name: text, type: dataType });
 const dataTypes: Shape<DataType> = kinds<DataType>({
   null: {},
   boolean: {},
-  int: { bits: oneOf(8, 16, 32, 64), signed: bool },
+  int: { bits: oneOf(8, 16, 32, 64), signed: bool, oid: absent(oneOf(true)) },
   float: { bits: oneOf(32, 64) },
   string: {},
   binary: {},
@@ -51,7 +51,7 @@ const dataTypes: Shape<DataType> = kinds<DataType>({
   decimal: { precision: whole(1, 76), scale: whole(-76, 76) },
   json: { structured: absent(oneOf(true)) },
   vector: { dimension: whole(0) },
-  list: { element: dataType },
+  list: { element: dataType, vector: absent(oneOf("int2vector", "oidvector")) },
   struct: { fields: list(structField) },
   map: { key: dataType, value: dataType },
 });

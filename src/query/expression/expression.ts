@@ -214,6 +214,11 @@ export function isVolatile(expression: TypedExpression): boolean {
   return (expression.kind === "call" && expression.function.volatility === "volatile") || operandsOf(expression).some(isVolatile);
 }
 
+/** Whether a call reads the catalogue, which other threads do not have. */
+export function readsCatalog(expression: TypedExpression): boolean {
+  return (expression.kind === "call" && expression.function.readsCatalog === true) || operandsOf(expression).some(readsCatalog);
+}
+
 /** A text equal for two expressions exactly when they are the same: for matching GROUP BY, DISTINCT and ORDER BY items. */
 export function expressionKey(expression: TypedExpression): string {
   if (expression.kind === "column") return `#${expression.index}`;

@@ -15,7 +15,17 @@ import type { DataType } from "../../column/data-type.ts";
 import { castValue } from "../../value/cast.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
-import { columnsOf, hasParameter, literal, operandsOf, partsOf, type TypedExpression, withOperands, mapOperands } from "./expression.ts";
+import {
+  columnsOf,
+  hasParameter,
+  literal,
+  operandsOf,
+  partsOf,
+  readsCatalog,
+  type TypedExpression,
+  withOperands,
+  mapOperands,
+} from "./expression.ts";
 import { Allowance, spendOnCast, takeRow, TOO_LONG } from "./call-weights.ts";
 import { checkCancelled } from "../../base/scheduler/pace.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
@@ -42,7 +52,7 @@ const sent = new WeakMap<TypedExpression, SentForm | undefined>();
 
 function sentForm(expression: TypedExpression): SentForm | undefined {
   if (sent.has(expression)) return sent.get(expression);
-  const isSent = partsOf(expression, SENT_PARTS_MAX + 1) <= SENT_PARTS_MAX && !hasParameter(expression);
+  const isSent = partsOf(expression, SENT_PARTS_MAX + 1) <= SENT_PARTS_MAX && !hasParameter(expression) && !readsCatalog(expression);
   const form = isSent ? { id: ++lastId, bytes: encodeExpression(expression), columns: [...columnsOf(expression)] } : undefined;
   sent.set(expression, form);
   return form;

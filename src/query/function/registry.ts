@@ -7,6 +7,7 @@ import { GEO_FUNCTIONS } from "./family/geo-functions.ts";
 import { GEO_LIST_FUNCTIONS } from "./family/geo-list-functions.ts";
 import { HASH_FUNCTIONS } from "./family/hash-functions.ts";
 import { IP_FUNCTIONS } from "./family/ip-functions.ts";
+import { JSON_BUILDING_FUNCTIONS } from "./family/json-building-functions.ts";
 import { JSON_FUNCTIONS } from "./family/json-functions.ts";
 import { MATH_FUNCTIONS } from "./family/math-functions.ts";
 import { MYSQL_FUNCTIONS } from "./family/mysql-functions.ts";
@@ -16,7 +17,9 @@ import { LIST_SEARCH_FUNCTIONS } from "./nested/list-search-functions.ts";
 import { LIST_TEXT_FUNCTIONS } from "./nested/list-text-functions.ts";
 import { MAP_FUNCTIONS } from "./nested/map-functions.ts";
 import { MEMBER_FUNCTIONS } from "./nested/member-functions.ts";
+import { ROW_FUNCTIONS } from "./nested/row-functions.ts";
 import { SERIES_FUNCTIONS } from "./nested/series-functions.ts";
+import { POSTGRES_CATALOG_FUNCTIONS } from "./family/postgres-catalog-functions.ts";
 import { POSTGRES_FUNCTIONS } from "./family/postgres-functions.ts";
 import { REGEX_FUNCTIONS } from "./family/regex-functions.ts";
 import type { ScalarFunction } from "./signature/scalar-function.ts";
@@ -43,7 +46,9 @@ const ALL: readonly ScalarFunction[] = [
   ...ZONE_FUNCTIONS,
   ...SESSION_FUNCTIONS,
   ...POSTGRES_FUNCTIONS,
+  ...POSTGRES_CATALOG_FUNCTIONS,
   ...JSON_FUNCTIONS,
+  ...JSON_BUILDING_FUNCTIONS,
   ...VECTOR_FUNCTIONS,
   ...SKETCH_FUNCTIONS,
   ...GEO_FUNCTIONS,
@@ -52,6 +57,7 @@ const ALL: readonly ScalarFunction[] = [
   ...LIST_SEARCH_FUNCTIONS,
   ...LIST_TEXT_FUNCTIONS,
   ...SERIES_FUNCTIONS,
+  ...ROW_FUNCTIONS,
   ...MAP_FUNCTIONS,
 ];
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map([...ALL, ...MEMBER_FUNCTIONS].map((entry) => [entry.name, entry]));
@@ -76,7 +82,10 @@ export function operatorFunction(name: string): ScalarFunction {
   return found;
 }
 
+/** The functions that clients can call. */
+export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = ALL.filter(({ name }) => !isInternal(name));
+
 /** Names that clients can call. */
 export function functionNames(): readonly string[] {
-  return ALL.map((entry) => entry.name).filter((name) => !isInternal(name));
+  return SCALAR_FUNCTIONS.map(({ name }) => name);
 }

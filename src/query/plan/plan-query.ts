@@ -14,6 +14,7 @@ import { distinct } from "./select/plan-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
 import type { Planner, PlannerSources } from "./common/planner.ts";
+import { withObjects } from "./virtual/with-objects.ts";
 import { planRecursive } from "./recursive.ts";
 import { atOnce } from "../../base/scheduler/pace.ts";
 import type { Steps } from "./bind/steps.ts";
@@ -38,7 +39,7 @@ export function newPlanner(
   let views = 0;
   return {
     catalog,
-    environment: { ...environment, planSize: new PlanSize(reserve) },
+    environment: { ...withObjects(environment, sources), planSize: new PlanSize(reserve) },
     optimise,
     files,
     named: new Map(),

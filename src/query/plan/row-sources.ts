@@ -1,17 +1,23 @@
 /** Where the rows of computed tables come from when a plan runs: one line a source (`operator/source/node.ts`). */
+import { type Pace, paced } from "../../base/scheduler/pace.ts";
 import type { Batch } from "../../column/batch.ts";
+import { type DataType, STRING } from "../../column/data-type.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import { tableNotFound } from "../../table/not-found.ts";
+import type { ViewInfo } from "../../table/view.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { RowSources, SourceRun } from "../operator/contract/row-sources.ts";
 import type { ServerSource } from "../operator/source/node.ts";
 import type { TableIdentity } from "../plan-format/plan-reader.ts";
 import { NO_FACTS } from "../system-facts.ts";
-import type { PlannerSources } from "./common/planner.ts";
+import type { Planner, PlannerSources } from "./common/planner.ts";
 import { externalRows } from "./from/external-source.ts";
+import { planView } from "./from/view.ts";
+import { newPlanner } from "./plan-query.ts";
 import { tqlRows } from "./tql.ts";
+import type { InformationSources } from "./virtual/information-table.ts";
 import { informationRows } from "./virtual/information-schema.ts";
 import { numberRows } from "./virtual/numbers.ts";
 import { numberSeries, timeSeries } from "./virtual/table-functions.ts";
@@ -24,14 +30,41 @@ interface SourceContext extends PlannerSources {
 
 const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource, { kind: K }>> } = {
   numbers: (_, { rowsWanted }) => numberRows(rowsWanted),
-  "information-schema": ({ table }, _, { catalog, system = NO_FACTS, environment: { now } }) =>
-    informationRows(table, { catalog, system, now }),
+  "information-schema": ({ table }, { pace }, from) => {
+    const { catalog, system = NO_FACTS, environment } = from;
+    const sources = { catalog, system, now: environment.now };
+    return table === "pg_catalog.pg_attribute" ? attributeRows(table, sources, from, pace) : informationRows(table, sources);
+  },
   series: numberSeries,
   "time-series": timeSeries,
   "external-table": ({ database, table, id }, { pace }, { catalog, files }) =>
     externalRows(tableOf(catalog, { database, name: table, id }).schema, files, pace),
   tql: (source, run, { promql, catalog, environment }) => tqlRows(source, promql, { catalog, environment }, run),
 };
+
+/** Rows of columns, those of views among them, whose types are known once their queries are planned. */
+async function* attributeRows(table: string, sources: InformationSources, from: SourceContext, pace: Pace): AsyncIterable<Batch> {
+  const { catalog } = from;
+  const types = new Map<ViewInfo, readonly DataType[]>();
+  for (const { name } of catalog.databases()) {
+    for (const view of catalog.views(name)) {
+      const planned = await viewTypes(view, newPlanner(from, from.environment, true), pace);
+      if (planned !== undefined) types.set(view, planned);
+    }
+  }
+  yield* informationRows(table, { ...sources, viewTypes: (view) => types.get(view) });
+}
+
+/** Types of a view's columns; undefined for one that cannot be read, whose tables are gone for instance. */
+async function viewTypes(view: ViewInfo, planner: Planner, pace: Pace): Promise<readonly DataType[] | undefined> {
+  try {
+    const { node, positions } = await paced(planView(view, planner), pace);
+    return positions.map((at) => node.columns[at]?.type ?? STRING);
+  } catch (thrown) {
+    if (thrown instanceof DbError) return undefined;
+    throw thrown;
+  }
+}
 
 /** The sources of a statement. */
 export function rowSources({ catalog, system, files, promql }: PlannerSources, environment: Environment): RowSources {

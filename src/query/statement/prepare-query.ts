@@ -25,6 +25,7 @@ import { parseTimestamp } from "../../value/parse-time.ts";
 import { textOf } from "../function/value/value.ts";
 import { bind } from "../plan/bind/bind.ts";
 import { castTo } from "../plan/bind/coerce.ts";
+import { withShownNames } from "../postgres/shown-names.ts";
 import { newPlanner, planInSteps } from "../plan/plan-query.ts";
 import { environmentOf } from "../plan/common/planner.ts";
 import { resolveName } from "../plan/from/source.ts";
@@ -129,7 +130,8 @@ function* describe(statement: Statement, environment: Environment, context: Quer
 
 function* columnsOf(query: Query | Tql, environment: Environment, context: QueryContext): Steps<readonly ColumnHeader[]> {
   const planner = newPlanner(context, environment, true);
-  return (query.kind === "tql" ? planTql(query, planner) : yield* planInSteps(query, planner)).columns;
+  if (query.kind === "tql") return planTql(query, planner).columns;
+  return (yield* planInSteps(environment.isPostgres === true ? withShownNames(query) : query, planner)).columns;
 }
 
 /** The rows that an UPDATE writes, so that a placeholder which is assigned has its column's type. */

@@ -10,7 +10,10 @@ beforeAll(async () => {
   server = await startPostgres();
   client = new pg.Client(server.url);
   await client.connect();
-  await client.query("CREATE TABLE cpu (host STRING PRIMARY KEY, ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL, n DECIMAL(8, 2) DEFAULT 1)");
+  await client.query(
+    `CREATE TABLE cpu (host STRING PRIMARY KEY COMMENT 'which machine', ts TIMESTAMP TIME INDEX, v DOUBLE NOT NULL,
+     n DECIMAL(8, 2) DEFAULT 1)`,
+  );
   await client.query("CREATE VIEW busy AS SELECT host, v FROM cpu WHERE v > 50");
 });
 
@@ -25,11 +28,15 @@ async function check(text: string, want: readonly object[], values?: unknown[]):
 }
 
 test("tables, columns and types", async () => {
-  await check("SELECT relname, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE nspname = 'public' ORDER BY 1", [
-    { relname: "busy", relkind: "v" },
-    { relname: "cpu", relkind: "r" },
-    { relname: "numbers", relkind: "r" },
-  ]);
+  await check(
+    `SELECT relname, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE nspname = 'public' AND relkind <> 'i' ORDER BY 1`,
+    [
+      { relname: "busy", relkind: "v" },
+      { relname: "cpu", relkind: "r" },
+      { relname: "numbers", relkind: "r" },
+    ],
+  );
   await check(
     `SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull, a.attnum FROM pg_catalog.pg_attribute a
      WHERE a.attrelid = 'public.cpu'::pg_catalog.regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
@@ -37,7 +44,7 @@ test("tables, columns and types", async () => {
       { attname: "host", type: "text", attnotnull: false, attnum: 1 },
       { attname: "ts", type: "timestamp without time zone", attnotnull: true, attnum: 2 },
       { attname: "v", type: "double precision", attnotnull: true, attnum: 3 },
-      { attname: "n", type: "numeric", attnotnull: false, attnum: 4 },
+      { attname: "n", type: "numeric(8,2)", attnotnull: false, attnum: 4 },
     ],
   );
   await check(
@@ -79,9 +86,10 @@ test("words that clients ask by", async () => {
   await check("SELECT nspname FROM pg_namespace WHERE nspname = ANY(current_schemas(true)) ORDER BY 1", [
     { nspname: "greptime_private" },
     { nspname: "information_schema" },
+    { nspname: "pg_catalog" },
     { nspname: "public" },
   ]);
-  await check("SELECT pg_catalog.pg_size_pretty(pg_catalog.pg_table_size(1)) AS size", [{ size: "0 bytes" }]);
+  await check("SELECT pg_catalog.pg_size_pretty(pg_catalog.pg_table_size('numbers'::regclass)) AS size", [{ size: "0 bytes" }]);
 });
 
 const psqlPath = Bun.which("psql");
@@ -112,31 +120,28 @@ describe.skipIf(psqlPath === null)("psql", () => {
     expect(await run("\\dn")).toBe("greptime_private|postgres\npublic|postgres");
     expect(await run("\\du")).toContain("postgres|Superuser");
     expect(await run("\\df")).toBe("");
-    for (const command of [
-      "\\di",
-      "\\ds",
-      "\\dT",
-      "\\dx",
-      "\\db",
-      "\\dp",
-      "\\do",
-      "\\dC",
-      "\\dew",
-      "\\dRp",
-      "\\dD",
-      "\\dF",
-      "\\dO",
-      "\\dy",
-      "\\dc",
-    ])
-      expect([command, await run(command)]).toEqual([command, expect.not.stringContaining("ERROR")]);
+    expect(await run("\\dfS abs")).toContain("pg_catalog|abs|bigint|bigint|func");
+    expect(await run("\\doS ~")).toContain("pg_catalog|~|text|text|boolean|matches regular expression");
+    expect(await run("\\di")).toBe("public|cpu_pkey|index|postgres|cpu\npublic|cpu_time_index|index|postgres|cpu");
+    expect(await run("\\sv busy")).toBe("CREATE OR REPLACE VIEW public.busy AS\n SELECT host, v FROM cpu WHERE v > 50");
+    expect(await run("\\sf abs(bigint)")).toContain("CREATE OR REPLACE FUNCTION pg_catalog.abs(bigint)");
+    const commands = String.raw`\ds \dm \dT \dTS \dx \dX \dX+ \db+ \dp \z \do \dC+ \dd \dL \dLS \dAc \dAf \dAo \dAp
+      \dA+ \da \daS \des+ \det+ \deu+
+      \dew+ \dRp+ \dRs+ \dD+ \dF+ \dFd+ \dFp+ \dFt+ \dO+ \dy+ \dc+ \ddp \dE+ \drds \dP+ \dg+ \dn+ \l+ \dv+ \di+ \df+ \dconfig+ \lo_list`;
+    // One connection: psql goes on behind an error.
+    const file = `${process.env["TMPDIR"] ?? "/tmp"}/varve-psql-commands-${process.pid}.sql`;
+    await Bun.write(file, commands.trim().split(/\s+/).join("\n"));
+    expect(await psql("-f", file)).not.toContain("ERROR");
+    await Bun.file(file).delete();
   });
 
   test("describes a table", async () => {
     expect(await run("\\d cpu")).toBe(
-      "host|text|||\nts|timestamp without time zone||not null|\nv|double precision||not null|\nn|numeric|||",
+      "host|text|||\nts|timestamp without time zone||not null|\nv|double precision||not null|\nn|numeric(8,2)|||1.00",
     );
-    expect(await run("\\d+ cpu")).not.toContain("ERROR");
+    const whole = await psql("-F", "|", "-P", "tuples_only=off", "-c", "\\d+ cpu");
+    expect(whole).toContain('"cpu_pkey" PRIMARY KEY, btree (host, ts)');
+    expect(whole).toContain("|which machine");
     expect(await run("\\d nothing")).toContain("Did not find any relation");
   });
 

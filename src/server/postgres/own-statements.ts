@@ -87,6 +87,11 @@ export function ownStatement(text: string): OwnStatement | undefined {
       const isTo = second === "TO" || ((second === "WORK" || second === "TRANSACTION") && third === "TO");
       return isTo ? { kind: "savepoint", tag: "ROLLBACK" } : { kind: "rollback" };
     }
+    case "ALTER":
+    case "CREATE":
+    case "DROP":
+      if (second !== "USER" && second !== "ROLE") return undefined;
+      return refused(`${first} ${second}: accounts and their passwords stand in the file of --user-provider`);
     case "SAVEPOINT":
     case "RELEASE":
       return { kind: "savepoint", tag: first };

@@ -28,9 +28,11 @@ export const Oid = {
   Name: 19,
   Int8: 20,
   Int2: 21,
+  Int2vector: 22,
   Int4: 23,
   Text: 25,
   Oid: 26,
+  Oidvector: 30,
   Json: 114,
   Float4: 700,
   Float8: 701,
@@ -145,21 +147,25 @@ export function oidOf(type: DataType): number {
     case "map":
       return Oid.Json;
     case "list":
-      return listOid(type.element);
+      return type.vector === undefined ? listOid(type.element) : type.vector === "int2vector" ? Oid.Int2vector : Oid.Oidvector;
     default:
       return unreachable(type);
   }
 }
 
-function integerOid({ bits, signed }: Extract<DataType, { kind: "int" }>): number {
+function integerOid({ bits, signed, oid }: Extract<DataType, { kind: "int" }>): number {
+  if (oid === true) return Oid.Oid;
   if (bits === 64) return signed ? Oid.Int8 : Oid.Numeric;
   if (bits === 32) return signed ? Oid.Int4 : Oid.Int8;
   if (bits === 16) return signed ? Oid.Int2 : Oid.Int4;
   return Oid.Int2;
 }
 
+const TEXT_ARRAY = 1009;
+
 function listOid(element: DataType): number {
-  if (element.kind === "null") return 1009; // text[]: an empty list
+  // text[], which clients know before they have looked up any type: asyncpg looks types up by queries that answer with one.
+  if (element.kind === "null" || element.kind === "string") return TEXT_ARRAY;
   const array = element.kind === "list" ? undefined : ARRAYS.get(oidOf(element));
   if (array !== undefined) return array;
   const what = displayName({ kind: "list", element });

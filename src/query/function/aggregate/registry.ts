@@ -1,14 +1,14 @@
 /** The aggregate functions, one line each. */
 import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
-import { isNumeric } from "../signature/signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
+import { jsonList, jsonListType, jsonObject, jsonObjectType } from "./json-aggregates.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
 import { correlation, covariance, REGRESSIONS, regression } from "./regression.ts";
-import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
+import { approximatePercentile, hllMerge, hllState, hllType, isNumber, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import {
   average,
   averageType,
@@ -34,7 +34,10 @@ function aggregate(
   kernel?: NonNullable<AggregateFunction["kernel"]>,
 ): AggregateFunction {
   const keepsNull =
-    ["count", "first", "last"].includes(kernel ?? "") || ["approx_distinct", "count_hash", "nth_value", "array_agg"].includes(name);
+    ["count", "first", "last"].includes(kernel ?? "") ||
+    ["approx_distinct", "count_hash", "nth_value", "array_agg", "json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"].includes(
+      name,
+    );
   return { name, signature: `${name}(${signature})`, resolve, create, skipsNull: !keepsNull, ...(kernel === undefined ? {} : { kernel }) };
 }
 
@@ -46,11 +49,11 @@ const oneToCount =
 const counted: Resolve = (args) => ({ args, result: INT64 });
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
 const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].includes(args[0].kind) ? undefined : same(args));
-const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
+const twoFloats: Resolve = (args) =>
+  args.length === 2 && args.every(isNumber) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined;
 const twoToCount: Resolve = (args) => (twoFloats(args) === undefined ? undefined : { args: [FLOAT64, FLOAT64], result: UINT64 });
 const nth: Resolve = ([type, n, ...rest]) =>
   type !== undefined && rest.length === 0 && n?.kind === "int" ? { args: [type, INT64], result: type } : undefined;
-const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 const integer: Resolve = ([type, ...rest]) => {
   const given = type?.kind === "null" ? INT64 : type;
   return given?.kind === "int" && rest.length === 0 ? { args: [given], result: given } : undefined;
@@ -60,11 +63,11 @@ const boolean: Resolve = ([type, ...rest]) =>
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
 /** One number to its own type. */
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
-  type === undefined || !loose(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
+  type === undefined || !isNumber(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
 const approximateMiddle: Resolve = (args) => middle(args.map((type) => (type.kind === "decimal" ? FLOAT64 : type)));
 /** A number and a portion to a float; of Float32 to Float32. */
 const portion: Resolve = ([type, wanted, ...rest]) => {
-  if (type === undefined || wanted === undefined || rest.length > 0 || !loose(type) || !loose(wanted)) return undefined;
+  if (type === undefined || wanted === undefined || rest.length > 0 || !isNumber(type) || !isNumber(wanted)) return undefined;
   const result = type.kind === "float" ? type : FLOAT64;
   return { args: [result, FLOAT64], result };
 };
@@ -72,7 +75,8 @@ const portion: Resolve = ([type, wanted, ...rest]) => {
 const sum: Create = (type) => (type.result.kind === "float" ? sumFloats() : sumIntegers(type));
 const countDistinct: Create = (_, reserve): Accumulator => distinct(countRows(), reserve);
 
-const ALL: readonly AggregateFunction[] = [
+/** All of them. */
+export const AGGREGATES: readonly AggregateFunction[] = [
   aggregate("count", "* | value, …", counted, countRows, "count"),
   aggregate("sum", "number or duration", sumType, sum, "sum"),
   aggregate("avg", "number or duration", averageType, average, "avg"),
@@ -119,6 +123,8 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("json_encode_path", "latitude, longitude, time", pathType, jsonPath),
   aggregate("geo_path", "latitude, longitude, time", geoPathType, geoPath),
   { ...aggregate("array_agg", "value [ORDER BY …]", listType, collected), distinctKeepsNull: true },
+  ...["json_agg", "jsonb_agg"].map((name) => aggregate(name, "value [ORDER BY …]", jsonListType, jsonList)),
+  ...["json_object_agg", "jsonb_object_agg"].map((name) => aggregate(name, "key, value", jsonObjectType, jsonObject)),
   aggregate("nth_value", "value, n [ORDER BY …]", nth, nthValue),
   ...Object.entries(VARIANCES).map(([name, kind]) => aggregate(name, "number", numberToFloat, variance(kind))),
   ...["covar", "covar_samp"].map((name) => aggregate(name, "number, number", twoFloats, covariance("sample"))),
@@ -156,7 +162,7 @@ const ALL: readonly AggregateFunction[] = [
   aggregate("approx_distinct", "value", oneToCount(UINT64), countDistinct),
   aggregate("count_hash", "value", oneToCount(INT64), countDistinct),
 ];
-const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(ALL.map((entry) => [entry.name, entry]));
+const BY_NAME: ReadonlyMap<string, AggregateFunction> = new Map(AGGREGATES.map((entry) => [entry.name, entry]));
 
 /** What puts parts of variances together: from counts, means and variances (`operator/parallel/two-phase.ts`). No client can call them. */
 const OF_PARTS: ReadonlyMap<string, AggregateFunction> = new Map(

@@ -26,7 +26,14 @@ function extreme(args: readonly Value[], sign: 1 | -1): Value {
   return best;
 }
 
-const coalesce = lenient("coalesce(value, …)", unified(1), (args) => args.find((value) => value !== undefined));
+/** Text beside JSON is read as JSON: `coalesce(json_agg(x), '[]')`. */
+const firstOf: ScalarFunction["resolve"] = (args) => {
+  const json = args.find((type) => type.kind === "json");
+  const isJson = json !== undefined && args.every(({ kind }) => kind === "json" || kind === "string" || kind === "null");
+  return isJson ? { args: args.map(() => json), result: json } : unified(1)(args);
+};
+
+const coalesce = lenient("coalesce(value, …)", firstOf, (args) => args.find((value) => value !== undefined));
 const ifnull = lenient("ifnull(value, other)", unified(2, 2), ([a, b]) => a ?? b);
 const equal = (a: Value, b: Value): boolean => a !== undefined && b !== undefined && compareValues(a, b) === 0;
 

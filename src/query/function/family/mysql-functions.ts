@@ -1,9 +1,11 @@
 /** Functions on text with the meaning that MySQL gives them (contract query.md 2.5, 2.8). Positions count characters from 1. */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { type DataType, INT32, INT64, STRING } from "../../../column/data-type.ts";
-import { alias, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { type DataType, FLOAT64, INT32, INT64, STRING } from "../../../column/data-type.ts";
+import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { typed } from "../signature/signature.ts";
+import { toText } from "../../../value/value-text.ts";
+import { formatPattern } from "../text/format-pattern.ts";
 import { checkTextLength } from "../text/text-limit.ts";
 import { type Present, textOf as str, type Value } from "../value/value.ts";
 
@@ -54,12 +56,29 @@ function fixed(value: number, places: number): string {
   return value < 0 ? `-${text}` : text;
 }
 
-const formatType: ScalarFunction["resolve"] = ([value, digits, ...rest]) => {
+/** A number and digits, as MySQL has it, or a pattern and what stands in its places, as PostgreSQL has it. */
+const formatType: ScalarFunction["resolve"] = (args) => {
+  const [value, digits, ...rest] = args;
+  if (value?.kind === "string") return { args, result: STRING };
   if (value === undefined || digits === undefined || rest.length > 0 || (digits.kind !== "int" && digits.kind !== "null")) return undefined;
   if (value.kind === "int") return { args: [value, INT64], result: STRING };
-  if (!["float", "decimal", "null", "string"].includes(value.kind)) return undefined;
-  return { args: [{ kind: "float", bits: 64 }, INT64], result: STRING };
+  if (!["float", "decimal", "null"].includes(value.kind)) return undefined;
+  return { args: [FLOAT64, INT64], result: STRING };
 };
+
+const NUMBER_TEXT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/** Both kinds of `format`: a text that is a number, with digits behind it, is one. */
+function formatted(args: readonly Value[], { type }: FunctionCall): Value {
+  const [value, digits] = args;
+  const [first = INT64, second] = type.args;
+  if (value === undefined) return undefined;
+  if (first.kind !== "string") return digits === undefined ? undefined : format(value, Number(digits), first);
+  const isNumber = args.length === 2 && second?.kind === "int" && NUMBER_TEXT.test(str(value));
+  if (isNumber) return digits === undefined ? undefined : format(Number(value), Number(digits), FLOAT64);
+  const values = args.slice(1).map((each, i) => (each === undefined ? undefined : toText(each, type.args[i + 1] ?? STRING)));
+  return formatPattern(str(value), values);
+}
 
 /** Replaces `length` characters from `position` on; a position outside leaves the text as it is. */
 function insert(text: Value, position: number, length: number, added: Value): string {
@@ -132,9 +151,7 @@ const substringOfIndex = strict(
 export const MYSQL_FUNCTIONS: readonly ScalarFunction[] = [
   lenient("elt(n, text, …)", eltType, ([n, ...rest]) => (n === undefined ? undefined : rest[Number(n) - 1])),
   lenient("field(text, text, …)", fieldType, field),
-  strict("format(number, digits)", formatType, ([value, digits], { type }) =>
-    format(value as Present, Number(digits), type.args[0] ?? INT64),
-  ),
+  lenient("format(number, digits | pattern, value, …)", formatType, formatted),
   strict("insert(text, position, length, added)", typed(["text", "integer", "integer", "text"], STRING), ([text, position, size, added]) =>
     insert(text, Number(position), Number(size), added),
   ),

@@ -6,9 +6,11 @@ import { postgresSetting } from "../../postgres-settings.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, type DataType, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
-import { elementsAt, elementType, listOf, resultOf } from "../nested/parts.ts";
+import { elementsAt, elementType, firstSubscript, listOf, resultOf } from "../nested/parts.ts";
 import { lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
-import { typed } from "../signature/signature.ts";
+import { isString, typed } from "../signature/signature.ts";
+import { quoteLiteral } from "../text/format-pattern.ts";
+import { namesOf, quoteIdentifier } from "../text/identifier.ts";
 import { textOf, type Value } from "../value/value.ts";
 
 /** Who owns all relations, as `pg_class.relowner` says. */
@@ -19,31 +21,6 @@ function fixed(name: string, countMin: number, countMax: number, result: DataTyp
   const resolve: ScalarFunction["resolve"] = (args) => (args.length >= countMin && args.length <= countMax ? { args, result } : undefined);
   return lenient(`${name}(value, …)`, resolve, () => value, { volatility: "stable" });
 }
-
-/** Names of types by their numbers, as `pg_type` has them. */
-const TYPE_NAMES: Readonly<Record<number, string>> = {
-  16: "boolean",
-  17: "bytea",
-  18: '"char"',
-  19: "name",
-  20: "bigint",
-  21: "smallint",
-  23: "integer",
-  25: "text",
-  26: "oid",
-  114: "json",
-  700: "real",
-  701: "double precision",
-  1042: "character",
-  1043: "character varying",
-  1082: "date",
-  1083: "time without time zone",
-  1114: "timestamp without time zone",
-  1184: "timestamp with time zone",
-  1186: "interval",
-  1700: "numeric",
-  3802: "jsonb",
-};
 
 function currentSetting(name: string, missingIsNull: boolean, zone: string): Value {
   const key = name.toLowerCase();
@@ -77,41 +54,37 @@ const settingType: ScalarFunction["resolve"] = ([name, missing, ...rest]) => {
   return missing.kind === "boolean" ? { args: [STRING, BOOLEAN], result: STRING } : undefined;
 };
 
-/** The first or last subscript of a list, whose subscripts begin at 1; NULL of an empty list and of other dimensions. */
-function bound(name: string, of: (length: number) => number): ScalarFunction {
+/** The first or last subscript of a list; NULL of an empty list and of other dimensions. */
+function bound(name: string, of: (length: number, first: number) => number): ScalarFunction {
   const resolve: ScalarFunction["resolve"] = ([list, dimension, ...rest]) => {
     const good = list !== undefined && elementType(list) !== undefined && rest.length === 0;
     return good && (dimension?.kind === "int" || dimension?.kind === "null") ? { args: [list, INT64], result: INT64 } : undefined;
   };
   return strict(`${name}(list, dimension)`, resolve, (args, call) => {
     const { length } = elementsAt(args, call, 0);
-    return Number(args[1]) === 1 && length > 0 ? of(length) : undefined;
+    return Number(args[1]) === 1 && length > 0 ? of(length, firstSubscript(call.type.args[0])) : undefined;
   });
 }
 
-/** A name as SQL text: in quotes where it would not read back otherwise. */
-const quoteIdent = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
-
-/** The parts of a qualified name, folded as SQL does. @throws DbError EngineExecuteQuery for what is no name */
-function namesOf(text: string): string[] {
-  const parts: string[] = [];
-  const part = /\s*(?:"((?:[^"]|"")+)"|([\p{L}_][\p{L}\p{N}_$]*))\s*(\.|$)/uy;
-  for (let more = true; more; ) {
-    const found = part.exec(text);
-    if (found === null) throw new DbError(StatusCode.EngineExecuteQuery, `string is not a valid identifier: "${text.slice(0, 80)}"`);
-    parts.push(found[1] === undefined ? (found[2] ?? "").toLowerCase() : found[1].replaceAll('""', '"'));
-    more = found[3] === ".";
-  }
-  return parts;
-}
-
-const formatType: ScalarFunction["resolve"] = (args) => {
-  const good = args.length >= 1 && args.length <= 2 && args.every((type) => type.kind === "int" || type.kind === "null");
-  return good ? { args: args.map(() => INT64), result: STRING } : undefined;
-};
+/** What `pg_attrdef` and its like hold is text already. */
+const expressionType: ScalarFunction["resolve"] = (args) =>
+  args.length >= 2 && args.length <= 3 && isString(args[0]) ? { args: [STRING, ...args.slice(1)], result: STRING } : undefined;
 
 /** Kinds of things that are asked whether they can be seen. */
-const VISIBLE = ["type", "function", "operator", "opclass", "opfamily", "collation", "conversion", "ts_config", "ts_dict", "ts_parser"];
+const VISIBLE = [
+  "type",
+  "function",
+  "operator",
+  "opclass",
+  "opfamily",
+  "collation",
+  "conversion",
+  "ts_config",
+  "ts_dict",
+  "ts_parser",
+  "ts_template",
+  "statistics_obj",
+];
 
 const SIZE_UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB"];
 
@@ -125,19 +98,16 @@ function prettySize(bytes: number): string {
 const numberType: ScalarFunction["resolve"] = ([size, ...rest]) =>
   rest.length === 0 && (size?.kind === "int" || size?.kind === "null") ? { args: [INT64], result: STRING } : undefined;
 
+const pidType: ScalarFunction["resolve"] = ([pid, ...rest]) =>
+  rest.length === 0 && (pid?.kind === "int" || pid?.kind === "null") ? { args: [INT64], result: listOf(INT64) } : undefined;
+
 /** The functions of this file. */
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
   fixed("pg_get_userbyid", 1, 1, STRING, OWNER),
-  fixed("pg_table_is_visible", 1, 1, BOOLEAN, true),
   fixed("pg_relation_is_publishable", 1, 1, BOOLEAN, false),
   fixed("pg_encoding_to_char", 1, 1, STRING, "UTF8"),
-  fixed("pg_relation_size", 1, 2, INT64, 0),
-  fixed("pg_total_relation_size", 1, 1, INT64, 0),
-  fixed("pg_table_size", 1, 1, INT64, 0),
   fixed("pg_indexes_size", 1, 1, INT64, 0),
-  fixed("pg_database_size", 1, 1, INT64, 0),
-  fixed("pg_tablespace_size", 1, 1, INT64, 0),
   fixed("pg_tablespace_location", 1, 1, STRING, ""),
   fixed("pg_char_to_encoding", 1, 1, INT64, 6),
   fixed("getdatabaseencoding", 0, 0, STRING, "UTF8"),
@@ -150,19 +120,32 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
   fixed("inet_client_addr", 0, 0, STRING, undefined),
   fixed("pg_stat_get_numscans", 1, 1, INT64, 0),
   ...VISIBLE.map((what) => fixed(`pg_${what}_is_visible`, 1, 1, BOOLEAN, true)),
+  strict("pg_blocking_pids(pid)", pidType, (_, call) => resultOf(call, [])),
   fixed("pg_my_temp_schema", 0, 0, INT64, 0),
-  ...["pg_get_expr", "pg_get_constraintdef"].map((name) => fixed(name, 1, 3, STRING, undefined)),
-  ...["pg_get_indexdef", "pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef"].map((name) => fixed(name, 1, 3, STRING, undefined)),
-  ...["pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments", "pg_get_functiondef"].map((name) =>
-    fixed(name, 1, 1, STRING, undefined),
-  ),
+  lenient("pg_get_expr(expression, relation[, pretty])", expressionType, ([expression]) => expression),
+  ...["pg_get_ruledef", "pg_get_triggerdef"].map((name) => fixed(name, 1, 2, STRING, undefined)),
+  fixed("pg_get_function_sqlbody", 1, 1, STRING, undefined),
+  fixed("pg_get_function_arg_default", 2, 2, STRING, undefined),
+  fixed("pg_get_partition_constraintdef", 1, 1, STRING, undefined),
+  fixed("pg_stat_get_last_autoanalyze_time", 1, 1, TIMESTAMP_NANOSECOND, undefined),
   ...["pg_get_serial_sequence", "pg_describe_object"].map((name) => fixed(name, 2, 3, STRING, undefined)),
   ...["pg_get_partkeydef", "pg_get_statisticsobjdef_columns"].map((name) => fixed(name, 1, 1, STRING, undefined)),
-  ...["obj_description", "col_description", "shobj_description"].map((name) => fixed(name, 1, 2, STRING, undefined)),
-  ...["has_table_privilege", "has_schema_privilege", "has_database_privilege", "has_any_column_privilege"].map((name) =>
-    fixed(name, 2, 3, BOOLEAN, true),
-  ),
-  lenient("format_type(oid[, modifier])", formatType, ([oid]) => (oid === undefined ? undefined : (TYPE_NAMES[Number(oid)] ?? "???"))),
+  ...[
+    "table",
+    "schema",
+    "database",
+    "any_column",
+    "function",
+    "type",
+    "language",
+    "tablespace",
+    "sequence",
+    "foreign_data_wrapper",
+    "server",
+  ].map((what) => fixed(`has_${what}_privilege`, 2, 3, BOOLEAN, true)),
+  fixed("has_column_privilege", 3, 4, BOOLEAN, true),
+  fixed("pg_has_role", 2, 3, BOOLEAN, true),
+  fixed("row_security_active", 1, 1, BOOLEAN, false),
   strict(
     "current_schemas(implicit)",
     ([implicit, ...rest]) =>
@@ -175,11 +158,13 @@ export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
     },
     { volatility: "stable" },
   ),
-  bound("array_lower", () => 1),
-  bound("array_upper", (length) => length),
+  bound("array_lower", (_, first) => first),
+  bound("array_upper", (length, first) => length - 1 + first),
   strict("parse_ident(text)", typed(["text"], listOf(STRING)), ([name], call) => resultOf(call, namesOf(textOf(name)))),
   strict("pg_size_pretty(bytes)", numberType, ([size]) => prettySize(Number(size))),
-  strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdent(textOf(name))),
+  strict("quote_literal(value)", typed(["text"], STRING), ([text]) => quoteLiteral(textOf(text))),
+  lenient("quote_nullable(value)", typed(["text"], STRING), ([text]) => (text === undefined ? "NULL" : quoteLiteral(textOf(text)))),
+  strict("quote_ident(text)", typed(["text"], STRING), ([name]) => quoteIdentifier(textOf(name))),
   strict("set_config(name, value, is_local)", setConfigType, ([name, value]) => keptSetting(textOf(name), textOf(value)), {
     volatility: "stable",
   }),

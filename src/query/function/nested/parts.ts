@@ -18,6 +18,11 @@ export function elementType(type: DataType | undefined): DataType | undefined {
   return type?.kind === "list" ? type.element : undefined;
 }
 
+/** The subscript of a list's first element. */
+export function firstSubscript(type: DataType | undefined): 0 | 1 {
+  return type?.kind === "list" && type.vector !== undefined ? 0 : 1;
+}
+
 /** The elements of argument `index`, a list: none where it is NULL. */
 export function elementsAt(args: readonly Value[], call: FunctionCall, index: number): Value[] {
   return partsOf(args[index], call.type.args[index]);

@@ -1,4 +1,5 @@
 import type { DataType } from "../../../column/data-type.ts";
+import type { NumberedKind } from "../../postgres-types.ts";
 import type { Value } from "../value/value.ts";
 
 /** What the placeholders of a prepared statement stand for. Indexes count from 0. */
@@ -7,6 +8,25 @@ export interface Placeholders {
   valueOf(index: number): { readonly type: DataType; readonly value: Value } | "open" | undefined;
   /** Notes, while the statement is described, which type its place asks for. */
   note(index: number, type: DataType): void;
+}
+
+/** Texts that `pg_catalog` has about what it numbers. */
+export type CatalogText = "comment" | "view" | "index" | "constraint" | "function" | "function-arguments" | "function-result";
+
+/** What `pg_catalog` knows by number. Reads what the catalogue holds now. */
+export interface NumberedObjects {
+  /** The number of what a name means; undefined: nothing. */
+  numberOf(kind: NumberedKind, name: string): number | undefined;
+  /** How the thing of a number is written; undefined: there is none. */
+  nameOf(kind: NumberedKind, oid: number): string | undefined;
+  /** @param part a column of it, counted from 1; 0: the whole */
+  textOf(what: CatalogText, oid: number, part: number): string | undefined;
+  /** Whether the name of a relation alone means it; undefined: there is none of that number. */
+  isVisible(oid: number): boolean | undefined;
+  /** Bytes of a relation, in memory and in files; undefined: there is none. */
+  bytesOf(oid: number): number | undefined;
+  /** Bytes of all relations. */
+  allBytes(): number;
 }
 
 /** What functions may read besides their arguments. */
@@ -19,6 +39,8 @@ export interface Environment {
   readonly database: string;
   /** Whether the session is a connection of PostgreSQL, whose statements see `pg_catalog`. */
   readonly isPostgres?: boolean;
+  /** Of a connection of PostgreSQL, on the thread that has the catalogue: calls that read it run nowhere else. */
+  readonly objects?: NumberedObjects | undefined;
   /** Whether it is one of MySQL. */
   readonly isMysql?: boolean;
   /** Of a prepared statement that has any. */

@@ -33,12 +33,15 @@ export interface ScalarFunction {
   readonly evaluate: (args: readonly Value[], call: FunctionCall) => Value;
   /** The same on JavaScript numbers as source text, for generated loops; only for functions from floats to a float. */
   readonly emit?: (args: readonly string[]) => string;
+  /** Whether it reads the catalogue (`Environment.objects`), which only the main thread has. */
+  readonly readsCatalog?: boolean;
 }
 
 /** What a table line may add to its function. */
 export interface FunctionOptions {
   readonly volatility?: Volatility;
   readonly emit?: (args: readonly string[]) => string;
+  readonly readsCatalog?: boolean;
 }
 
 /** A function that is NULL when an argument is. `signature` begins with the function's name. */
@@ -67,6 +70,7 @@ export function lenient(
     volatility: options.volatility ?? "immutable",
     evaluate,
     ...emitOf(options),
+    ...(options.readsCatalog === true && { readsCatalog: true }),
   };
 }
 

@@ -5,7 +5,7 @@
  *
  * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
  */
-import { hasParameter, isVolatile } from "../../expression/expression.ts";
+import { hasParameter, isVolatile, readsCatalog } from "../../expression/expression.ts";
 import { type NodeOf, type PlanNode, visitExpressions } from "../contract/node.ts";
 import { encodePlan } from "../contract/plan-bytes.ts";
 import type { ScanNode } from "../scan/node.ts";
@@ -41,9 +41,9 @@ export function fragmentBytes({ scan, steps }: Fragment): Uint8Array<ArrayBuffer
   return encodePlan(plan);
 }
 
-/** Whether an operator gives the same values each time, and reads nothing of the query around it. */
+/** Whether an operator gives the same values each time, and reads nothing of the query around it and nothing that only this thread has. */
 function isClosed(step: StepNode): boolean {
   let ok = true;
-  visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression)));
+  visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression) && !readsCatalog(expression)));
   return ok;
 }

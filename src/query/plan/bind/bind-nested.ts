@@ -8,15 +8,15 @@
  *   concat(list, …)              lists joined
  *   array_has(['a', 'b'], x)     x IN ('a', 'b'), where the list is constant
  */
-import { BOOLEAN, type DataType, displayName, NULL, STRING } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, displayName, INT64, NULL, STRING } from "../../../column/data-type.ts";
 import { commonType } from "../../function/signature/common-type.ts";
 import { nearestName } from "../../../base/text/nearest.ts";
 import { functionNamed } from "../../function/registry.ts";
 import { FIELD, MAP_VALUE, NAMED_STRUCT } from "../../function/nested/member-functions.ts";
-import { elementType, partsOf } from "../../function/nested/parts.ts";
+import { elementType, firstSubscript, partsOf } from "../../function/nested/parts.ts";
 import type { ScalarFunction } from "../../function/signature/scalar-function.ts";
 import { type Present, valueKey } from "../../function/value/value.ts";
-import { castTo } from "./coerce.ts";
+import { arithmeticOf, castTo } from "./coerce.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
 import { fold } from "../../expression/fold.ts";
@@ -148,7 +148,9 @@ function subscript(args: readonly TypedExpression[], environment: Environment, b
     throw planError(
       `[] takes an element of a list, a field of a struct or the value of a map's key; ${displayName(value.type)} is none of these`,
     );
-  return called("array_element", args, bindCall);
+  if (value === undefined || key === undefined || firstSubscript(value.type) === 1) return called("array_element", args, bindCall);
+  const one: TypedExpression = { kind: "literal", type: INT64, value: 1 };
+  return called("array_element", [value, arithmeticOf("+", key, one, environment)], bindCall);
 }
 
 function slice([value, from, to, stride]: readonly TypedExpression[], bindCall: BindCall): TypedExpression {

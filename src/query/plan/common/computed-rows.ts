@@ -19,6 +19,10 @@ export interface ComputedRows {
 export interface BuiltInTable extends ComputedRows {
   readonly id: number;
   readonly columns: readonly BuiltInColumn[];
+  /** How many of the columns `*` shows, where it leaves the last ones out. */
+  readonly shown?: number;
+  /** Further columns that `*` leaves out, each of one value. */
+  readonly hidden?: readonly (ColumnHeader & { readonly value: number })[];
 }
 
 /** One batch of rows. */

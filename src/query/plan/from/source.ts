@@ -8,14 +8,17 @@ import type { Table } from "../../../table/catalog.ts";
 import { isFileTable } from "../../../table/file-table.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
 import type { ViewInfo } from "../../../table/view.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { BuiltInTable } from "../common/computed-rows.ts";
 import { functionNamed } from "../../function/registry.ts";
 import type { Expression, JoinKind, ObjectName, RelationAlias, Select, TableReference } from "../../sql/syntax/ast.ts";
+import { ROW_CALLS } from "../../sql/syntax/call-name.ts";
 import { plainSelect } from "../../sql/syntax/plain-trees.ts";
-import { contains } from "../bind/ast-walk.ts";
+import { contains, containsSubQuery } from "../bind/ast-walk.ts";
 import { conditionInSteps } from "../bind/bind-in-steps.ts";
 import { asofConditions } from "./asof.ts";
 import { compare, unify } from "../bind/coerce.ts";
-import { conjunctsOf, mapColumns, type TypedExpression } from "../../expression/expression.ts";
+import { conjunctsOf, literal, mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { externalRelation } from "./external-source.ts";
 import { OuterScope } from "../common/outer-scope.ts";
@@ -26,11 +29,11 @@ import type { Relation } from "../common/relation.ts";
 import { findColumn, type Scope, type ScopeColumn } from "../bind/scope.ts";
 import { checkNoGraphTable } from "../common/semantic-graph.ts";
 import type { Steps } from "../bind/steps.ts";
-import { seriesPlan, unnestPlan } from "./unnest-source.ts";
+import { rowCallPlan, seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "../virtual/built-in-table.ts";
 import { CATALOG_NAME, INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
-import { postgresRelation } from "../virtual/information-schema.ts";
+import { postgresInformationTable, postgresRelation } from "../virtual/information-schema.ts";
 import { tableFunction } from "../virtual/table-functions.ts";
 
 /** What a query reads. */
@@ -119,14 +122,30 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
   }
   const view = catalog.view(name.database, name.table);
   if (view !== undefined) return placed(yield* viewSource(view, planner), name, from.alias);
-  const builtIn = builtInTable(name) ?? (environment.isPostgres === true ? postgresRelation(from.name) : undefined);
+  const builtIn = computedTable(name, from.name, environment);
   if (builtIn === undefined) {
     checkNoGraphTable(name);
     throw tableNotFound(name);
   }
   const { columns } = builtIn;
-  const relation: Relation = { kind: "rows", name: name.table, ...builtIn };
-  return placed({ scope: scopeOf(columns, qualifier), columns, relation, table: undefined }, name, from.alias);
+  const relation: Relation = { kind: "rows", name: name.table, columns, source: builtIn.source };
+  const hidden: Scope = (builtIn.hidden ?? []).map((column) => ({
+    qualifier,
+    name: column.name,
+    expression: literal(column.type, column.value),
+    shown: "hidden",
+  }));
+  const named = scopeOf(columns, qualifier).map((column, i) =>
+    i < (builtIn.shown ?? columns.length) ? column : { ...column, shown: "hidden" as const },
+  );
+  return placed({ scope: [...named, ...hidden], columns, relation, table: undefined }, name, from.alias);
+}
+
+/** The table of a name that the server computes. */
+function computedTable(name: ResolvedName, written: ObjectName, { isPostgres }: Environment): BuiltInTable | undefined {
+  if (isPostgres !== true) return builtInTable(name);
+  const ofPostgres = name.database === INFORMATION_SCHEMA ? postgresInformationTable(name.table) : undefined;
+  return ofPostgres ?? builtInTable(name) ?? postgresRelation(written);
 }
 
 /** A table, view or built-in table where it lies, or under an alias. */
@@ -135,16 +154,33 @@ function placed(source: Source, { database }: ResolvedName, alias: RelationAlias
   return { ...source, scope: source.scope.map((column) => ({ ...column, place: [CATALOG_NAME, database] })) };
 }
 
+type Call = Extract<Expression, { kind: "call" }>;
 type TableFunction = Extract<TableReference, { kind: "table-function" }>;
 
 /** The rows of a function such as `generate_series(1, 3)`. */
 function* functionSource(from: TableFunction, planner: Planner): Steps<Source> {
-  const { name, args, alias } = from;
-  if (name === "unnest") return derivedSource(unnestPlan(args, planner, planner.outer), alias);
-  if (!isSeries(name) && functionNamed(name) !== undefined) return yield* valueSource(from, planner);
+  const { name, args, alias, ordinality = false } = from;
+  if (name === "unnest") {
+    const plan = unnestPlan(args, planner, planner.outer, ordinality);
+    // PostgreSQL calls a column of values as the function, or as the relation.
+    return derivedSource(plan, planner.environment.isPostgres === true ? relationAliasOf(plan, name, alias) : alias);
+  }
+  if (ROW_CALLS.has(name) || (ordinality && isSeries(name))) {
+    const call: Call = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span: from.span };
+    const plan = rowCallPlan(call, planner, planner.outer, ordinality);
+    return derivedSource(plan, relationAliasOf(plan, name, alias));
+  }
+  if (!isSeries(name) && functionNamed(name) !== undefined && !ordinality) return yield* valueSource(from, planner);
   const rows = tableFunction(name, args, planner.environment);
   const { columns } = rows;
   return renamed({ scope: scopeOf(columns, name), columns, relation: { kind: "rows", name, ...rows }, table: undefined }, alias);
+}
+
+/** The alias of a call of rows: where they have one column, it is called as the relation. */
+function relationAliasOf({ columns }: PlanNode, name: string, alias: RelationAlias | undefined): RelationAlias {
+  const given = alias ?? { name, columns: [] };
+  const isOne = columns.length === 1 || (columns.length === 2 && columns[1]?.name === "ordinality");
+  return given.columns.length > 0 || !isOne ? given : { name: given.name, columns: [given.name] };
 }
 
 /** `FROM f(x) AS a`: the value of a function that makes no rows, in one row and a column that is called as the relation. */
@@ -196,7 +232,24 @@ function renamed(source: Source, alias: RelationAlias | undefined): Source {
 
 type Join = Extract<TableReference, { kind: "join" }>;
 
-function* joinSource(from: Join, left: Source, planner: Planner): Steps<Source> {
+/**
+ * A condition of ON that holds a query is one of WHERE over the right side, which is then planned for each row of the left:
+ *
+ *   a LEFT JOIN b ON b.x = (SELECT … a.y)    a LEFT JOIN LATERAL (SELECT * FROM b WHERE b.x = (SELECT … a.y)) b ON true
+ */
+function withLateralCondition(from: Join): Join {
+  const { join, right, constraint, span } = from;
+  if (constraint?.kind !== "on" || (join !== "inner" && join !== "left") || !containsSubQuery(constraint.condition)) return from;
+  if (right.kind !== "table" && right.kind !== "derived") return from;
+  const name = right.alias?.name ?? (right.kind === "table" ? right.name.at(-1) : undefined);
+  if (name === undefined || (right.kind === "derived" && right.lateral)) return from;
+  const query = plainSelect({ items: [{ kind: "star", table: undefined, span }], from: right, where: constraint.condition, span });
+  const lateral: TableReference = { kind: "derived", query, lateral: true, alias: { name, columns: [] }, span };
+  return { ...from, right: lateral, constraint: { kind: "on", condition: { kind: "boolean", value: true, span } } };
+}
+
+function* joinSource(written: Join, left: Source, planner: Planner): Steps<Source> {
+  const from = withLateralCondition(written);
   const before = outerScopeOf(left, planner);
   if (from.right.kind === "derived" && from.right.lateral) {
     const { right } = from;
@@ -205,7 +258,8 @@ function* joinSource(from: Join, left: Source, planner: Planner): Steps<Source> 
   }
   if (from.right.kind === "table-function") {
     const node = lateralFunction(from.right, before, planner);
-    if (node !== undefined) return yield* lateralSource(from, derivedSource(node, aliasOf(from.right)), node, left, before, planner);
+    if (node !== undefined)
+      return yield* lateralSource(from, derivedSource(node, lateralAlias(from.right, node)), node, left, before, planner);
   }
   const right = yield* sourceOf(from.right, planner);
   if (from.join === "asof" || from.join === "asof-left") return yield* asofSource(from, from.join, left, right, planner);
@@ -362,11 +416,13 @@ function outerScopeOf(left: Source, planner: Planner): OuterScope {
 }
 
 /** A function of FROM whose arguments name columns of the relation before it; undefined for one that can stand alone. */
-function lateralFunction({ name, args, span }: TableFunction, before: OuterScope, planner: Planner): PlanNode | undefined {
-  if (name !== "unnest" && !isSeries(name)) return undefined;
+function lateralFunction(from: TableFunction, before: OuterScope, planner: Planner): PlanNode | undefined {
+  const { name, args, span, ordinality = false } = from;
+  if (name !== "unnest" && !isSeries(name) && !ROW_CALLS.has(name)) return undefined;
   if (!args.some(namesColumn)) return undefined;
-  if (name === "unnest") return unnestPlan(args, planner, before);
-  const call: Expression = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
+  if (name === "unnest") return unnestPlan(args, planner, before, ordinality);
+  const call: Call = { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };
+  if (ordinality || ROW_CALLS.has(name)) return rowCallPlan(call, planner, before, ordinality);
   return seriesPlan(call, planner, before);
 }
 
@@ -376,6 +432,9 @@ const namesColumn = (expression: Expression): boolean => contains(expression, (n
 function aliasOf({ name, alias }: TableFunction): RelationAlias {
   return alias ?? { name, columns: [] };
 }
+
+const lateralAlias = (from: TableFunction, node: PlanNode): RelationAlias =>
+  ROW_CALLS.has(from.name) ? relationAliasOf(node, from.name, from.alias) : aliasOf(from);
 
 /** A relation of FROM that names columns of the one before it. */
 function* lateralSource(from: Join, made: Source, node: PlanNode, left: Source, outer: OuterScope, planner: Planner): Steps<Source> {

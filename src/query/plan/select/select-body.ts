@@ -107,8 +107,12 @@ function outputPosition(item: OrderItem, items: readonly OutputItem[]): number |
     throw planError(`Order by column out of bounds, specified: ${ordinal}, max: ${items.length}`);
   }
   if (expression.kind !== "column" || expression.name.length !== 1) return undefined;
-  const position = items.findIndex((candidate) => candidate.alias === expression.name[0]);
-  return position < 0 ? undefined : position;
+  const [name] = expression.name;
+  const position = items.findIndex((candidate) => candidate.alias === name);
+  if (position >= 0) return position;
+  // `SELECT t.a … ORDER BY a` means the one that is selected, also where several relations have such a column.
+  const named = items.flatMap((item, i) => (item.expression.kind === "column" && item.expression.name.at(-1) === name ? [i] : []));
+  return named.length === 1 ? named[0] : undefined;
 }
 
 /** What a GROUP BY item or a name in HAVING stands for: an ordinal, a column, or the alias of a selected expression. */

@@ -1,4 +1,5 @@
 /** Tables of `information_schema` about what the catalogue holds: databases, tables, views, columns (contract query.md 3.2). */
+import { catalogTypeName, typeOid } from "../../postgres-types.ts";
 import { type DataType, displayName, sqlName } from "../../../column/data-type.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { TableSchema } from "../../../table/schema.ts";
@@ -178,6 +179,7 @@ function columnRow({ name, type, nullable }: BuiltInColumn, index: number): Info
     data_type: sqlName(type).toLowerCase(),
     is_nullable: nullable ? "YES" : "NO",
     column_type: sqlName(type).toLowerCase(),
+    ...postgresColumn(type, index),
   };
 }
 
@@ -194,6 +196,40 @@ function numericLimits(type: DataType): InformationRow {
   return type.kind === "timestamp" || type.kind === "time"
     ? { datetime_precision: { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 }[type.unit] }
     : {};
+}
+
+const COLUMNS_COLUMNS = `table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64?
+  character_octet_length:i64? numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name?
+  column_key extra privileges generation_expression greptime_data_type data_type semantic_type column_default? is_nullable column_type
+  column_comment? srs_id:i64?`;
+
+/** Columns of `columns` that clients of PostgreSQL ask for by name, behind those that `*` shows. */
+const POSTGRES_COLUMNS = `numeric_precision_radix:i64? interval_type? collation_catalog? collation_schema? domain_catalog? domain_schema?
+  domain_name? udt_catalog udt_schema udt_name scope_catalog? scope_schema? scope_name? maximum_cardinality:i64? dtd_identifier
+  is_self_referencing is_identity identity_generation? identity_start? identity_increment? identity_maximum? identity_minimum?
+  identity_cycle is_generated is_updatable`;
+
+/** What a column has in these. */
+function postgresColumn(type: DataType, index: number): InformationRow {
+  const isBinary = type.kind === "int" || type.kind === "float";
+  return {
+    ...(isBinary || type.kind === "decimal" ? { numeric_precision_radix: isBinary ? 2 : 10 } : {}),
+    udt_catalog: CATALOG_NAME,
+    udt_schema: "pg_catalog",
+    udt_name: catalogTypeName(typeOid(type)),
+    dtd_identifier: String(index + 1),
+    is_self_referencing: "NO",
+    is_identity: "NO",
+    identity_cycle: "NO",
+    is_generated: "NEVER",
+    is_updatable: "YES",
+  };
+}
+
+/** `columns` with those for clients of PostgreSQL, which `*` leaves out. */
+export function postgresColumnsTable(table: InformationTable): { readonly table: InformationTable; readonly shown: number } {
+  const extended = informationTable(table.name, table.id, `${COLUMNS_COLUMNS} ${POSTGRES_COLUMNS}`, table.rows);
+  return { table: extended, shown: table.columns.length };
 }
 
 /** The tables. `others` are the rest of `information_schema`: they list themselves too. */
@@ -213,18 +249,10 @@ export function catalogTables(others: readonly InformationTable[]): readonly Inf
       create_time:ts0? update_time:ts0? check_time:ts0? table_collation? checksum:u64? create_options? table_comment? temporary?`,
       (sources) => tableRows(sources, systemTables()),
     ),
-    informationTable(
-      "columns",
-      4,
-      `table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64? character_octet_length:i64?
-      numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name? column_key extra privileges
-      generation_expression greptime_data_type data_type semantic_type column_default? is_nullable column_type column_comment?
-      srs_id:i64?`,
-      function* ({ catalog }) {
-        for (const table of systemTables()) yield* systemColumnRows(table);
-        for (const table of allTables(catalog)) yield* columnRowsOf(table);
-      },
-    ),
+    informationTable("columns", 4, COLUMNS_COLUMNS, function* ({ catalog }) {
+      for (const table of systemTables()) yield* systemColumnRows(table);
+      for (const table of allTables(catalog)) yield* columnRowsOf(table);
+    }),
     informationTable(
       "views",
       32,

@@ -2,13 +2,13 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch } from "../../../column/batch.ts";
-import { catalogTables } from "./catalog-tables.ts";
+import { catalogTables, postgresColumnsTable } from "./catalog-tables.ts";
 import { type BuiltInTable, batchOf } from "../common/computed-rows.ts";
 import { EMPTY_TABLES } from "./empty-tables.ts";
 import { type InformationSources, type InformationTable } from "./information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
 import { KEY_TABLES } from "./key-tables.ts";
-import { pgCatalogTable, pgCatalogTables } from "./postgres/pg-catalog.ts";
+import { type PgCatalog, pgCatalog, pgCatalogTable } from "./postgres/pg-catalog.ts";
 import { REGION_TABLES } from "./region-tables.ts";
 import { SEMANTICS_TABLE } from "./semantics-table.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
@@ -21,11 +21,31 @@ const TABLES: ReadonlyMap<string, InformationTable> = new Map(
   [...catalogTables(OTHERS), ...OTHERS].map((table) => [table.name, table] as const),
 );
 
-const PG_TABLES: ReadonlyMap<string, InformationTable> = pgCatalogTables(() => [...TABLES.values()]);
+const PG_CATALOG: PgCatalog = pgCatalog(() => [...TABLES.values()]);
+
+/** What functions ask `pg_catalog` by number, for one statement. */
+export const postgresObjects: PgCatalog["objects"] = PG_CATALOG.objects;
+
+/** `columns` for connections of PostgreSQL, under a name that no client can spell. */
+const POSTGRES_COLUMNS = "#columns";
+const postgresColumns = postgresColumnsTable(required("columns"));
+
+function required(name: string): InformationTable {
+  const table = TABLES.get(name);
+  if (table === undefined) throw new Error(`no table ${name} in information_schema`);
+  return table;
+}
+
+/** A table of `information_schema` as connections of PostgreSQL see it, where that differs. */
+export function postgresInformationTable(name: string): BuiltInTable | undefined {
+  if (name !== "columns") return undefined;
+  const { table, shown } = postgresColumns;
+  return { id: table.id, columns: table.columns, shown, source: { kind: "information-schema", table: POSTGRES_COLUMNS } };
+}
 
 /** The relation of `pg_catalog` that a name means on a connection of PostgreSQL, or undefined. */
 export function postgresRelation(name: readonly string[]): BuiltInTable | undefined {
-  return pgCatalogTable(name, PG_TABLES);
+  return pgCatalogTable(name, PG_CATALOG.tables);
 }
 
 /** Names of the tables, sorted. */
@@ -46,7 +66,7 @@ export function informationTable(name: string): BuiltInTable | undefined {
 
 /** Its rows, computed when they are read. @throws DbError TableNotFound */
 export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
-  const table = TABLES.get(name) ?? PG_TABLES.get(name);
+  const table = name === POSTGRES_COLUMNS ? postgresColumns.table : (TABLES.get(name) ?? PG_CATALOG.tables.get(name));
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
   const { columns, rows } = table;
   yield batchOf(

@@ -9,6 +9,7 @@ import {
   INT16,
   INT32,
   INT64,
+  type NestedType,
   STRING,
   TIMESTAMP_MICROSECOND,
   TIMESTAMP_MILLISECOND,
@@ -18,8 +19,10 @@ import {
   UINT64,
   UINT8,
 } from "../../../column/data-type.ts";
+import { encodeNested } from "../../../column/nested.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
+import type { ViewInfo } from "../../../table/view.ts";
 import type { SystemFacts } from "../../system-facts.ts";
 import type { BuiltInColumn } from "../common/computed-rows.ts";
 
@@ -32,6 +35,8 @@ export interface InformationSources {
   readonly system: SystemFacts;
   /** Start of the statement, nanoseconds since the epoch. */
   readonly now: bigint;
+  /** Types of a view's columns; absent, or undefined for one that cannot be read: they are not known. */
+  readonly viewTypes?: ((view: ViewInfo) => readonly DataType[] | undefined) | undefined;
 }
 
 /** A table of `information_schema`. */
@@ -43,12 +48,17 @@ export interface InformationTable {
   readonly rows: (sources: InformationSources) => Iterable<InformationRow>;
 }
 
+const NUMBERS: NestedType = { kind: "list", element: INT32 };
+
 const TYPES: Readonly<Record<string, DataType>> = {
   i16: INT16,
   i32: INT32,
   f32: FLOAT32,
   a: { kind: "list", element: STRING },
-  ai: { kind: "list", element: INT32 },
+  ai: NUMBERS,
+  oid: { kind: "int", bits: 32, signed: true, oid: true },
+  i2v: { ...NUMBERS, vector: "int2vector" },
+  oidv: { ...NUMBERS, vector: "oidvector" },
   i64: INT64,
   u64: UINT64,
   u32: UINT32,
@@ -73,6 +83,11 @@ export function informationTable(name: string, id: number, columns: string, rows
       return { name: column, type: TYPES[type] ?? STRING, nullable };
     });
   return { name, id, columns: parsed, rows };
+}
+
+/** A value of a column `:ai`. */
+export function numberList(numbers: readonly number[]): Scalar {
+  return encodeNested(NUMBERS, numbers);
 }
 
 /** Tables of all databases, by database and name, those of the server itself left out. */

@@ -289,6 +289,8 @@ export type TableReference =
       readonly kind: "table-function";
       readonly name: string;
       readonly args: readonly Expression[];
+      /** WITH ORDINALITY: the number of each row, from 1 on, is the last column. */
+      readonly ordinality?: boolean;
       readonly alias: RelationAlias | undefined;
       readonly span: Span;
     }

@@ -5,3 +5,15 @@ export const SPECIAL_CALLS: ReadonlySet<string> = new Set(["extract", "substring
 
 /** Names that are calls without parentheses. */
 export const BARE_CALLS: ReadonlySet<string> = new Set(["current_timestamp", "current_date", "current_time", "localtimestamp"]);
+
+/** Functions that give rows wherever they stand: in a select list each row is repeated, as by `unnest`. Their results are lists. */
+export const ROW_CALLS: ReadonlySet<string> = new Set([
+  "generate_subscripts",
+  "_pg_expandarray",
+  "pg_options_to_table",
+  "pg_partition_tree",
+  "pg_get_keywords",
+  "aclexplode",
+  "regexp_split_to_table",
+  "string_to_table",
+]);

@@ -9,6 +9,8 @@ import { inputsOf, type PlanNode } from "../../operator/contract/node.ts";
 import type { PlanNames } from "../../plan-format/plan-reader.ts";
 import { newPlanner, planInSteps } from "../../plan/plan-query.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
+import { withShownNames } from "../../postgres/shown-names.ts";
+import { withObjects } from "../../plan/virtual/with-objects.ts";
 import { rowSources, tableOf } from "../../plan/row-sources.ts";
 import { planTql } from "../../plan/tql.ts";
 import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
@@ -64,11 +66,14 @@ export async function prepareSelect(
   options: ExecOptions,
   { run = {}, explains = false }: Purpose = {},
 ): Promise<PreparedSelect> {
-  const environment = environmentOf(context.clock, context.variables);
+  const environment = withObjects(environmentOf(context.clock, context.variables), context);
   const exec = { ...execContextOf(environment, context, options), ...run };
   // What the plan holds counts until the query ends.
   const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve, explains);
-  const made = query.kind === "tql" ? planTql(query, planner) : await inTurns(planInSteps(query, planner), exec);
+  const made =
+    query.kind === "tql"
+      ? planTql(query, planner)
+      : await inTurns(planInSteps(environment.isPostgres === true ? withShownNames(query) : query, planner), exec);
   const plan = travelledPlan(made, context, options);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };
@@ -93,7 +98,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
   const budget = new MemoryBudget(memoryBytesMax, options.memory);
   if (syntaxBytes > 0) budget.noteHeld(SYNTAX_TREE, syntaxBytes);
   return {
-    environment,
+    environment: withObjects(environment, context),
     signal: context.signal,
     clock: context.clock,
     pace: new Pace(context.scheduler),

@@ -89,6 +89,7 @@ function appendInteger(cells: Cells, value: number | bigint, oid: number): void 
       cells.used += 2;
       return;
     case Oid.Int4:
+    case Oid.Oid:
       cells.view.setInt32(cells.used, Number(value));
       cells.used += 4;
       return;
@@ -135,7 +136,7 @@ function appendArray(cells: Cells, bytes: Uint8Array, type: Extract<DataType, { 
   };
   i32(parts.length === 0 ? 0 : 1);
   i32(parts.includes(undefined) ? 1 : 0);
-  i32(type.element.kind === "null" ? Oid.Text : oidOf(type.element));
+  i32(type.element.kind === "null" || type.element.kind === "string" ? Oid.Text : oidOf(type.element));
   if (parts.length === 0) return;
   i32(parts.length);
   i32(1);

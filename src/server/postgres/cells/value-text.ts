@@ -84,8 +84,9 @@ function byteaText(bytes: Uint8Array, output: TextStyle["byteaOutput"]): string 
   return characters.join("");
 }
 
-/** `{a,NULL,"b c"}`. */
+/** `{a,NULL,"b c"}`; of the catalogue's vectors `1 2`. */
 function arrayText(bytes: Uint8Array, type: Extract<DataType, { kind: "list" }>, style: TextStyle): string {
+  if (type.vector !== undefined) return decodeNested(type, bytes).map(Number).join(" ");
   const parts = decodeNested(type, bytes).map((part) => (part === undefined ? "NULL" : elementText(valueText(part, type.element, style))));
   return `{${parts.join(",")}}`;
 }

@@ -1,79 +1,76 @@
-/** Relations of `pg_catalog` that exist for clients and have no rows here: there are no indexes, constraints, functions or triggers. */
+/** Relations of `pg_catalog` that exist for clients and have no rows here: there are no triggers, rules or extensions. */
 import { type InformationTable, informationTable } from "../information-table.ts";
 
 /** Name and columns of each. */
 const COLUMNS: Readonly<Record<string, string>> = {
-  pg_aggregate: `aggfnoid:i32 aggkind aggnumdirectargs:i16 aggtransfn aggfinalfn aggcombinefn aggserialfn aggdeserialfn aggmtransfn
-    aggminvtransfn aggmfinalfn aggfinalextra:b aggmfinalextra:b aggfinalmodify aggmfinalmodify aggsortop:i32 aggtranstype:i32
-    aggtransspace:i32 aggmtranstype:i32 aggmtransspace:i32 agginitval? aggminitval?`,
   pg_amop:
-    "oid:i32 amopfamily:i32 amoplefttype:i32 amoprighttype:i32 amopstrategy:i16 amoppurpose amopopr:i32 amopmethod:i32 amopsortfamily:i32",
-  pg_amproc: "oid:i32 amprocfamily:i32 amproclefttype:i32 amprocrighttype:i32 amprocnum:i16 amproc",
-  pg_attrdef: "oid:i32 adrelid:i32 adnum:i16 adbin?",
-  pg_auth_members: "oid:i32 roleid:i32 member:i32 grantor:i32 admin_option:b inherit_option:b set_option:b",
-  pg_cast: "oid:i32 castsource:i32 casttarget:i32 castfunc:i32 castcontext castmethod",
-  pg_constraint: `oid:i32 conname connamespace:i32 contype condeferrable:b condeferred:b convalidated:b conrelid:i32 contypid:i32
-    conindid:i32 conparentid:i32 confrelid:i32 confupdtype confdeltype confmatchtype conislocal:b coninhcount:i16 connoinherit:b
-    conkey:ai? confkey:ai? conpfeqop:ai? conppeqop:ai? conffeqop:ai? confdelsetcols:ai? conexclop:ai? conbin?`,
-  pg_conversion: "oid:i32 conname connamespace:i32 conowner:i32 conforencoding:i32 contoencoding:i32 conproc condefault:b",
-  pg_db_role_setting: "setdatabase:i32 setrole:i32 setconfig:a?",
-  pg_default_acl: "oid:i32 defaclrole:i32 defaclnamespace:i32 defaclobjtype defaclacl:a?",
-  pg_depend: "classid:i32 objid:i32 objsubid:i32 refclassid:i32 refobjid:i32 refobjsubid:i32 deptype",
-  pg_description: "objoid:i32 classoid:i32 objsubid:i32 description",
-  pg_enum: "oid:i32 enumtypid:i32 enumsortorder:f32 enumlabel",
-  pg_event_trigger: "oid:i32 evtname evtevent evtowner:i32 evtfoid:i32 evtenabled evttags:a?",
-  pg_extension: "oid:i32 extname extowner:i32 extnamespace:i32 extrelocatable:b extversion extconfig:ai? extcondition:a?",
-  pg_foreign_data_wrapper: "oid:i32 fdwname fdwowner:i32 fdwhandler:i32 fdwvalidator:i32 fdwacl:a? fdwoptions:a?",
-  pg_foreign_server: "oid:i32 srvname srvowner:i32 srvfdw:i32 srvtype? srvversion? srvacl:a? srvoptions:a?",
-  pg_foreign_table: "ftrelid:i32 ftserver:i32 ftoptions:a?",
-  pg_index: `indexrelid:i32 indrelid:i32 indnatts:i16 indnkeyatts:i16 indisunique:b indnullsnotdistinct:b indisprimary:b indisexclusion:b
-    indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:ai indcollation:ai
-    indclass:ai indoption:ai indexprs? indpred?`,
-  pg_inherits: "inhrelid:i32 inhparent:i32 inhseqno:i32 inhdetachpending:b",
-  pg_init_privs: "objoid:i32 classoid:i32 objsubid:i32 privtype initprivs:a?",
-  pg_largeobject: "loid:i32 pageno:i32 data:bin?",
-  pg_largeobject_metadata: "oid:i32 lomowner:i32 lomacl:a?",
+    "oid:oid amopfamily:oid amoplefttype:oid amoprighttype:oid amopstrategy:i16 amoppurpose amopopr:oid amopmethod:oid amopsortfamily:oid",
+  pg_amproc: "oid:oid amprocfamily:oid amproclefttype:oid amprocrighttype:oid amprocnum:i16 amproc",
+  pg_auth_members: "oid:oid roleid:oid member:oid grantor:oid admin_option:b inherit_option:b set_option:b",
+  pg_cast: "oid:oid castsource:oid casttarget:oid castfunc:oid castcontext castmethod",
+  pg_conversion: "oid:oid conname connamespace:oid conowner:oid conforencoding:i32 contoencoding:i32 conproc condefault:b",
+  pg_db_role_setting: "setdatabase:oid setrole:oid setconfig:a?",
+  pg_default_acl: "oid:oid defaclrole:oid defaclnamespace:oid defaclobjtype defaclacl:a?",
+  pg_depend: "classid:oid objid:oid objsubid:i32 refclassid:oid refobjid:oid refobjsubid:i32 deptype",
+  pg_enum: "oid:oid enumtypid:oid enumsortorder:f32 enumlabel",
+  pg_event_trigger: "oid:oid evtname evtevent evtowner:oid evtfoid:oid evtenabled evttags:a?",
+  pg_extension: "oid:oid extname extowner:oid extnamespace:oid extrelocatable:b extversion extconfig:ai? extcondition:a?",
+  pg_foreign_data_wrapper: "oid:oid fdwname fdwowner:oid fdwhandler:oid fdwvalidator:oid fdwacl:a? fdwoptions:a?",
+  pg_foreign_server: "oid:oid srvname srvowner:oid srvfdw:oid srvtype? srvversion? srvacl:a? srvoptions:a?",
+  pg_foreign_table: "ftrelid:oid ftserver:oid ftoptions:a?",
+  pg_inherits: "inhrelid:oid inhparent:oid inhseqno:i32 inhdetachpending:b",
+  pg_init_privs: "objoid:oid classoid:oid objsubid:i32 privtype initprivs:a?",
+  pg_largeobject: "loid:oid pageno:i32 data:bin?",
+  pg_largeobject_metadata: "oid:oid lomowner:oid lomacl:a?",
   pg_matviews: "schemaname matviewname matviewowner tablespace? hasindexes:b ispopulated:b definition",
-  pg_opclass: "oid:i32 opcmethod:i32 opcname opcnamespace:i32 opcowner:i32 opcfamily:i32 opcintype:i32 opcdefault:b opckeytype:i32",
-  pg_operator: `oid:i32 oprname oprnamespace:i32 oprowner:i32 oprkind oprcanmerge:b oprcanhash:b oprleft:i32 oprright:i32 oprresult:i32
-    oprcom:i32 oprnegate:i32 oprcode oprrest oprjoin`,
-  pg_opfamily: "oid:i32 opfmethod:i32 opfname opfnamespace:i32 opfowner:i32",
-  pg_partitioned_table: "partrelid:i32 partstrat partnatts:i16 partdefid:i32 partattrs:ai partclass:ai partcollation:ai partexprs?",
-  pg_policy: "oid:i32 polname polrelid:i32 polcmd polpermissive:b polroles:ai? polqual? polwithcheck?",
-  pg_proc: `oid:i32 proname pronamespace:i32 proowner:i32 prolang:i32 procost:f32 prorows:f32 provariadic:i32 prosupport prokind prosecdef:b
-    proleakproof:b proisstrict:b proretset:b provolatile proparallel pronargs:i16 pronargdefaults:i16 prorettype:i32 proargtypes:ai
-    proallargtypes:ai? proargmodes:a? proargnames:a? proargdefaults? protrftypes:ai? prosrc? probin? prosqlbody? proconfig:a? proacl:a?`,
-  pg_publication: "oid:i32 pubname pubowner:i32 puballtables:b pubinsert:b pubupdate:b pubdelete:b pubtruncate:b pubviaroot:b",
-  pg_publication_namespace: "oid:i32 pnpubid:i32 pnnspid:i32",
-  pg_publication_rel: "oid:i32 prpubid:i32 prrelid:i32 prqual? prattrs:ai?",
-  pg_range: "rngtypid:i32 rngsubtype:i32 rngmultitypid:i32 rngcollation:i32 rngsubopc:i32 rngcanonical rngsubdiff",
-  pg_replication_origin: "roident:i32 roname",
-  pg_replication_slots: `slot_name plugin? slot_type datoid:i32? database? temporary:b active:b active_pid:i32? xmin? catalog_xmin?
+  pg_partitioned_table: "partrelid:oid partstrat partnatts:i16 partdefid:oid partattrs:ai partclass:ai partcollation:ai partexprs?",
+  pg_policy: "oid:oid polname polrelid:oid polcmd polpermissive:b polroles:ai? polqual? polwithcheck?",
+  pg_publication: "oid:oid pubname pubowner:oid puballtables:b pubinsert:b pubupdate:b pubdelete:b pubtruncate:b pubviaroot:b",
+  pg_publication_namespace: "oid:oid pnpubid:oid pnnspid:oid",
+  pg_publication_rel: "oid:oid prpubid:oid prrelid:oid prqual? prattrs:ai?",
+  pg_range: "rngtypid:oid rngsubtype:oid rngmultitypid:oid rngcollation:oid rngsubopc:oid rngcanonical rngsubdiff",
+  pg_replication_origin: "roident:oid roname",
+  pg_replication_slots: `slot_name plugin? slot_type datoid:oid? database? temporary:b active:b active_pid:i32? xmin? catalog_xmin?
     restart_lsn? confirmed_flush_lsn? wal_status? safe_wal_size:i64? two_phase:b conflicting:b?`,
-  pg_rewrite: "oid:i32 rulename ev_class:i32 ev_type ev_enabled is_instead:b ev_qual? ev_action?",
-  pg_seclabel: "objoid:i32 classoid:i32 objsubid:i32 provider label",
-  pg_sequence: "seqrelid:i32 seqtypid:i32 seqstart:i64 seqincrement:i64 seqmax:i64 seqmin:i64 seqcache:i64 seqcycle:b",
-  pg_shdepend: "dbid:i32 classid:i32 objid:i32 objsubid:i32 refclassid:i32 refobjid:i32 deptype",
-  pg_shdescription: "objoid:i32 classoid:i32 description",
-  pg_shseclabel: "objoid:i32 classoid:i32 provider label",
-  pg_stat_user_tables: `relid:i32 schemaname relname seq_scan:i64 last_seq_scan:ts6? seq_tup_read:i64 idx_scan:i64? last_idx_scan:ts6?
+  pg_rewrite: "oid:oid rulename ev_class:oid ev_type ev_enabled is_instead:b ev_qual? ev_action?",
+  pg_seclabel: "objoid:oid classoid:oid objsubid:i32 provider label",
+  pg_sequence: "seqrelid:oid seqtypid:oid seqstart:i64 seqincrement:i64 seqmax:i64 seqmin:i64 seqcache:i64 seqcycle:b",
+  pg_shdepend: "dbid:oid classid:oid objid:oid objsubid:i32 refclassid:oid refobjid:oid deptype",
+  pg_shdescription: "objoid:oid classoid:oid description",
+  pg_shseclabel: "objoid:oid classoid:oid provider label",
+  pg_stat_user_tables: `relid:oid schemaname relname seq_scan:i64 last_seq_scan:ts6? seq_tup_read:i64 idx_scan:i64? last_idx_scan:ts6?
     idx_tup_fetch:i64? n_tup_ins:i64 n_tup_upd:i64 n_tup_del:i64 n_tup_hot_upd:i64 n_tup_newpage_upd:i64 n_live_tup:i64 n_dead_tup:i64
     n_mod_since_analyze:i64 n_ins_since_vacuum:i64 last_vacuum:ts6? last_autovacuum:ts6? last_analyze:ts6? last_autoanalyze:ts6?
     vacuum_count:i64 autovacuum_count:i64 analyze_count:i64 autoanalyze_count:i64`,
-  pg_statistic: "starelid:i32 staattnum:i16 stainherit:b stanullfrac:f32 stawidth:i32 stadistinct:f32",
-  pg_statistic_ext: `oid:i32 stxrelid:i32 stxname stxnamespace:i32 stxowner:i32 stxkeys:ai stxstattarget:i32? stxkind:a stxexprs?`,
-  pg_statistic_ext_data: "stxoid:i32 stxdinherit:b stxdndistinct? stxddependencies? stxdmcv? stxdexpr?",
-  pg_subscription: `oid:i32 subdbid:i32 subname subowner:i32 subenabled:b subbinary:b substream subconninfo? subslotname? subsynccommit
-    subpublications:a? suborigin?`,
-  pg_subscription_rel: "srsubid:i32 srrelid:i32 srsubstate srsublsn?",
-  pg_trigger: `oid:i32 tgrelid:i32 tgparentid:i32 tgname tgfoid:i32 tgtype:i16 tgenabled tgisinternal:b tgconstrrelid:i32 tgconstrindid:i32
-    tgconstraint:i32 tgdeferrable:b tginitdeferred:b tgnargs:i16 tgattr:ai tgargs:bin? tgqual? tgoldtable? tgnewtable?`,
-  pg_ts_config: "oid:i32 cfgname cfgnamespace:i32 cfgowner:i32 cfgparser:i32",
-  pg_ts_dict: "oid:i32 dictname dictnamespace:i32 dictowner:i32 dicttemplate:i32 dictinitoption?",
-  pg_ts_parser: "oid:i32 prsname prsnamespace:i32 prsstart prstoken prsend prsheadline prslextype",
-  pg_ts_template: "oid:i32 tmplname tmplnamespace:i32 tmplinit tmpllexize",
-  pg_user_mapping: "oid:i32 umuser:i32 umserver:i32 umoptions:a?",
-  pg_views: "schemaname viewname viewowner definition",
+  pg_statistic: "starelid:oid staattnum:i16 stainherit:b stanullfrac:f32 stawidth:i32 stadistinct:f32",
+  pg_statistic_ext: `oid:oid stxrelid:oid stxname stxnamespace:oid stxowner:oid stxkeys:ai stxstattarget:i32? stxkind:a stxexprs?`,
+  pg_statistic_ext_data: "stxoid:oid stxdinherit:b stxdndistinct? stxddependencies? stxdmcv? stxdexpr?",
+  pg_subscription: `oid:oid subdbid:oid subname subowner:oid subenabled:b subbinary:b substream subtwophasestate subdisableonerr:b
+    subpasswordrequired:b subrunasowner:b subconninfo? subslotname? subsynccommit
+    subpublications:a? subskiplsn? suborigin?`,
+  pg_subscription_rel: "srsubid:oid srrelid:oid srsubstate srsublsn?",
+  pg_trigger: `oid:oid tgrelid:oid tgparentid:oid tgname tgfoid:oid tgtype:i16 tgenabled tgisinternal:b tgconstrrelid:oid tgconstrindid:oid
+    tgconstraint:oid tgdeferrable:b tginitdeferred:b tgnargs:i16 tgattr:ai tgargs:bin? tgqual? tgoldtable? tgnewtable?`,
+  pg_ts_config: "oid:oid cfgname cfgnamespace:oid cfgowner:oid cfgparser:oid",
+  pg_ts_dict: "oid:oid dictname dictnamespace:oid dictowner:oid dicttemplate:oid dictinitoption?",
+  pg_ts_parser: "oid:oid prsname prsnamespace:oid prsstart prstoken prsend prsheadline prslextype",
+  pg_ts_template: "oid:oid tmplname tmplnamespace:oid tmplinit tmpllexize",
+  pg_user_mappings: "umid:oid srvid:oid srvname umuser:oid usename? umoptions:a?",
+  pg_parameter_acl: "oid:oid parname paracl:a?",
+  pg_transform: "oid:oid trftype:oid trflang:oid trffromsql:oid trftosql:oid",
+  pg_locks: `locktype database:oid? relation:oid? page:i32? tuple:i16? virtualxid? transactionid:i32? classid:oid? objid:oid? objsubid:i16?
+    virtualtransaction pid:i32 mode granted:b fastpath:b waitstart:ts6?`,
+  pg_policies: "schemaname tablename policyname permissive roles:a? cmd qual? with_check?",
+  pg_rules: "schemaname tablename rulename definition",
+  pg_sequences: `schemaname sequencename sequenceowner data_type start_value:i64 min_value:i64 max_value:i64 increment_by:i64 cycle:b
+    cache_size:i64 last_value:i64?`,
+  pg_shadow: `usename usesysid:oid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd? valuntil:ts6? useconfig:a?`,
+  pg_available_extensions: "name default_version installed_version? comment",
+  pg_prepared_xacts: "transaction:i32 gid prepared:ts6 owner database",
+  pg_stat_activity: `datid:oid? datname? pid:i32 leader_pid:i32? usesysid:oid? usename? application_name? client_addr? client_hostname?
+    client_port:i32? backend_start:ts6? xact_start:ts6? query_start:ts6? state_change:ts6? wait_event_type? wait_event? state?
+    backend_xid:i32? backend_xmin:i32? query_id:i64? query? backend_type?`,
+  pg_user_mapping: "oid:oid umuser:oid umserver:oid umoptions:a?",
 };
 
 /** The tables. */

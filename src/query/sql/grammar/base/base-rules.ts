@@ -35,7 +35,8 @@ import {
   StringText,
   VOCABULARY,
 } from "../../tokens/token.ts";
-import { typeNamed } from "./type-name.ts";
+import { isNumberedKind as numberedKindNamed } from "../../../postgres-types.ts";
+import { isCatalogType, typeNamed } from "./type-name.ts";
 
 /** A grammar rule: arguments are optional, since recording passes none. */
 export type Rule<Args extends unknown[], Result> = ParserMethod<Args, Result>;
@@ -52,6 +53,9 @@ export interface Choice<Result> {
 export function spanOf(token: IToken): Span {
   return { line: token.startLine ?? 1, column: token.startColumn ?? 1 };
 }
+
+/** Schemas that have types of PostgreSQL. */
+const TYPE_SCHEMAS: ReadonlySet<string> = new Set(["pg_catalog", "information_schema"]);
 
 /** Deepest type of lists in lists. Reason: later passes recurse. */
 const LISTS_DEEP_MAX = 16;
@@ -299,9 +303,17 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     }),
   );
 
-  /** A type with its arguments: `TIMESTAMP(3)`, `INT UNSIGNED`, `DOUBLE PRECISION`, `DECIMAL(10, 2)`. */
+  /** A type with its arguments: `TIMESTAMP(3)`, `INT UNSIGNED`, `DOUBLE PRECISION`, `DECIMAL(10, 2)`, `pg_catalog.text`. */
   protected readonly typeName: Rule<[], DataType> = this.rule("typeName", () => {
-    const first = this.CONSUME(Name);
+    let first = this.CONSUME(Name);
+    // The types of PostgreSQL are those of its schemas.
+    this.OPTION6({
+      GATE: () => TYPE_SCHEMAS.has(nameOf(first)),
+      DEF: () => {
+        this.CONSUME(Dot);
+        first = this.CONSUME3(Name);
+      },
+    });
     const args: number[] = [];
     const second = this.OPTION(() => this.OR([{ ALT: () => this.CONSUME(K.PRECISION) }, { ALT: () => this.CONSUME(K.VARYING) }]));
     this.OPTION2(() => {
@@ -329,8 +341,10 @@ export abstract class BaseRules extends EmbeddedActionsParser {
       },
     });
     return this.ACTION(() => {
-      if (first.tokenType === QuotedName) this.fail(`found ${quote(first.image)}, expected a type`, first);
-      const name = second === undefined ? nameOf(first) : `${nameOf(first)}_${nameOf(second)}`;
+      const isQuotedChar = first.image === '"char"';
+      const isType = isQuotedChar || first.tokenType !== QuotedName || numberedKindNamed(nameOf(first));
+      if (!isType) this.fail(`found ${quote(first.image)}, expected a type`, first);
+      const name = isQuotedChar ? "char_of_catalog" : second === undefined ? nameOf(first) : `${nameOf(first)}_${nameOf(second)}`;
       let type = this.resolveType(name, args, unsigned, first);
       if (lists > LISTS_DEEP_MAX) this.fail(`a type nests lists deeper than ${LISTS_DEEP_MAX} levels`, first);
       for (; lists > 0; lists--) type = { kind: "list", element: type };
@@ -344,6 +358,7 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     const type = this.SUBRULE(this.typeName);
     this.ACTION(() => {
       if (isNested(type)) this.refuse("array type", start);
+      if (isCatalogType(type)) this.fail(`found ${quote(start.image)}, which is no type of columns`, start);
     });
     return type;
   });

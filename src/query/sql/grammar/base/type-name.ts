@@ -4,6 +4,7 @@
 import * as types from "../../../../column/data-type.ts";
 import type { DataType } from "../../../../column/data-type.ts";
 import { DECIMAL_DIGITS_MAX } from "../../../../column/decimal.ts";
+import { NUMBERED_KINDS, type NumberedKind } from "../../../postgres-types.ts";
 
 /** Why a spelling is not a type. `unsupported` names one that other servers have. */
 export type TypeProblem = { readonly problem: "unknown" | "unsupported" | "arguments"; readonly why: string };
@@ -67,6 +68,27 @@ const TIMESTAMP_BY_PRECISION: ReadonlyMap<number, DataType> = new Map([
   [9, types.TIMESTAMP_NANOSECOND],
 ]);
 
+/** Types of expressions alone, by which clients of PostgreSQL ask about its catalogue; each is an object of its own. */
+const CATALOG_TYPES: ReadonlyMap<string, DataType> = new Map([
+  ["oid", { kind: "int", bits: 64, signed: true, oid: true }] as const,
+  ...["xid", "xid8", "cid", ...NUMBERED_KINDS].map((name) => [name, { ...types.INT64 }] as const),
+  ...["name", "bpchar", "cstring", "char_of_catalog", "int2vector", "oidvector", "sql_identifier", "character_data", "cardinal_number"].map(
+    (name) => [name, { ...types.STRING }] as const,
+  ),
+]);
+const kinds: ReadonlyMap<DataType | undefined, NumberedKind> = new Map(NUMBERED_KINDS.map((kind) => [CATALOG_TYPES.get(kind), kind]));
+const catalogTypes: ReadonlySet<DataType> = new Set(CATALOG_TYPES.values());
+
+/** Whether a type, as `typeNamed` gave it, is one that columns of tables do not have. */
+export function isCatalogType(type: DataType): boolean {
+  return catalogTypes.has(type);
+}
+
+/** Which numbers a type, as `typeNamed` gave it, is for: `regclass`; undefined: it is another type. */
+export function numberedKindOf(type: DataType): NumberedKind | undefined {
+  return kinds.get(type);
+}
+
 /** Spellings that name a type which columns and expressions do not have. */
 const UNSUPPORTED: ReadonlySet<string> = new Set("timetz array struct map enum uuid duration".split(" "));
 
@@ -98,9 +120,12 @@ export function typeNamed(name: string, args: readonly number[], unsigned: boole
       return decimal(name, args);
     case "vector":
       return vector(args);
-    default:
+    default: {
+      const ofCatalog = CATALOG_TYPES.get(name);
+      if (ofCatalog !== undefined) return args.length > 0 ? tooMany(name, args) : ofCatalog;
       if (UNSUPPORTED.has(name)) return { problem: "unsupported", why: `type ${name.toUpperCase()}` };
       return { problem: "unknown", why: `unknown type '${name}'` };
+    }
   }
 }
 

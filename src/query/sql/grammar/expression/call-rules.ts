@@ -15,6 +15,7 @@ import { groupConcatArguments, namedArguments, type Spelled, withinGroup } from 
 import type { Expression, OrderItem } from "../../syntax/ast.ts";
 import { type Rule, spanOf } from "../base/base-rules.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
+import { ROW_CALLS } from "../../syntax/call-name.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "../../syntax/precedence.ts";
 import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "../../tokens/token.ts";
@@ -82,7 +83,8 @@ export abstract class CallRules extends WindowRules {
       const span = spanOf(start);
       if (name === "convert" && !star) return this.converted(args, ending, start);
       const given = this.spelled({ name, args, orderBy }, labels, within, ending, start);
-      return { kind: "call", ...given, star, distinct, filter, ...window, span };
+      const made: Expression = { kind: "call", ...given, star, distinct, filter, ...window, span };
+      return ROW_CALLS.has(name) ? { ...plainCall("unnest", [made], start), span } : made;
     });
   });
 

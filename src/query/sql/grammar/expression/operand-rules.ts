@@ -11,6 +11,7 @@ import { BaseRules, type Rule, spanOf } from "../base/base-rules.ts";
 import { isIntervalUnit, parseInterval } from "../../../../value/interval/parse-interval.ts";
 import { unescaped } from "../../tokens/escaped-text.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
+import { isNumberedKind } from "../../../postgres-types.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "../../syntax/precedence.ts";
 import { quote } from "../../tokens/syntax-error.ts";
@@ -36,10 +37,13 @@ import {
   StringText,
   Word,
 } from "../../tokens/token.ts";
-import { timestampLiteralType, typeNamed } from "../base/type-name.ts";
+import { numberedKindOf, timestampLiteralType, typeNamed } from "../base/type-name.ts";
 
 /** Letters that mark another kind of string before its quote: bits, and a national string, which is any string. */
 const STRING_MARKS: ReadonlySet<string> = new Set(["b", "n"]);
+
+/** Schemas that have functions of PostgreSQL. */
+const FUNCTION_SCHEMAS: ReadonlySet<string> = new Set(["pg_catalog", "information_schema"]);
 
 const NOT = K.NOT;
 
@@ -79,7 +83,7 @@ export abstract class OperandRules extends BaseRules {
    * What stands between operators, prefix operators included. A list in parentheses, `(a, b)`, is a row: the struct of its values.
    *
    * Not a rule but a part of `expression`, since a rule costs about 0.15 µs a call; for the same reason its alternatives are built once.
-   * Uses OR, SUBRULE9, SUBRULE8, MANY9 and OPTION of that rule.
+   * Uses OR, SUBRULE9, SUBRULE8, MANY9, MANY7 and OPTION of that rule.
    */
   protected operand(): Expression {
     this.operandAlternatives ??= [
@@ -104,7 +108,17 @@ export abstract class OperandRules extends BaseRules {
           });
           this.CONSUME(RightParen);
           const [only] = parts;
-          return only !== undefined && parts.length === 1 ? only : this.ACTION(() => plainCall("struct", parts, start));
+          let value = only !== undefined && parts.length === 1 ? only : this.ACTION(() => plainCall("struct", parts, start));
+          // `(x).field` of a struct.
+          this.MANY7(() => {
+            this.CONSUME(Dot);
+            const field = this.CONSUME(Label);
+            const inner = value;
+            value = this.ACTION(() =>
+              plainCall("get_field", [inner, { kind: "string", value: nameOf(field), span: spanOf(field) }], start),
+            );
+          });
+          return value;
         },
       },
       { ALT: () => this.SUBRULE(this.signed) },
@@ -255,8 +269,15 @@ export abstract class OperandRules extends BaseRules {
     return this.ACTION(() => this.cast(operand, type, start.tokenType === K.TRY_CAST, start, spanOf(start)));
   });
 
-  /** A cast; that of a text to INTERVAL is the interval itself, so that a bad one is found here. */
+  /**
+   * A cast; that of a text to INTERVAL is the interval itself, so that a bad one is found here. `'t'::regclass` is the number of a name,
+   * `x::regclass::text` the name of a number.
+   */
   protected cast(operand: Expression, type: DataType, safe: boolean, token: IToken, span: Span): Expression {
+    const kind = numberedKindOf(type);
+    if (kind !== undefined) return { ...plainCall(kind, [operand], token), span };
+    const isNumber = operand.kind === "call" && operand.args.length === 1 && isNumberedKind(operand.name);
+    if (isNumber && type.kind === "string") return { ...operand, name: `${operand.name}out`, args: [operand] };
     if (!safe && operand.kind === "string" && sameType(type, INTERVAL)) return this.interval(operand.value, token, span);
     return { kind: "cast", operand, type, safe, span };
   }
@@ -301,7 +322,7 @@ export abstract class OperandRules extends BaseRules {
     });
     const call = this.OPTION({
       // The functions of PostgreSQL are those of every schema.
-      GATE: () => first !== undefined && nameOf(first) === "pg_catalog" && parts.length === 1,
+      GATE: () => first !== undefined && parts.length === 1 && FUNCTION_SCHEMAS.has(nameOf(first)),
       DEF: () => this.SUBRULE(this.callTail, { ARGS: last === undefined ? [] : [last] }),
     });
     if (call !== undefined && !this.RECORDING_PHASE) return call;

@@ -128,6 +128,14 @@ export abstract class FromRules extends ExpressionRules {
       });
       this.CONSUME(RightParen);
     });
+    const ordinality = this.OPTION5({
+      GATE: () => args !== undefined && this.LA(2).image.toLowerCase() === "ordinality",
+      DEF: () => {
+        this.CONSUME(K.WITH);
+        this.CONSUME4(Label);
+        return true;
+      },
+    });
     let alias = this.relationAlias();
     let sample: SampleClause | undefined;
     this.OPTION3(() => {
@@ -144,7 +152,7 @@ export abstract class FromRules extends ExpressionRules {
       if (sample !== undefined && args !== undefined) this.fail("TABLESAMPLE goes with a table, not with a function", start);
       return args === undefined
         ? { kind: "table", name, alias, ...(sample && { sample }), span }
-        : { kind: "table-function", name: (name.at(-1) ?? "").toLowerCase(), args, alias, span };
+        : { kind: "table-function", name: (name.at(-1) ?? "").toLowerCase(), args, ...(ordinality && { ordinality }), alias, span };
     });
   });
 
