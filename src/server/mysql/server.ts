@@ -1,6 +1,5 @@
 /** The MySQL server: a listener that speaks protocol 4.1 (README.md). */
 import type { AssertionError } from "../../base/assert.ts";
-import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { AccountProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
 import { FailureLog } from "../common/failure-log.ts";
@@ -14,7 +13,6 @@ import { PasswordKeys } from "./sign-in.ts";
 /** What the server needs. */
 export interface MysqlOptions extends ListenerOptions {
   readonly db: Db;
-  readonly scheduler: Scheduler;
   /** Absent: whoever connects may do everything. */
   readonly userProvider: AccountProvider | undefined;
   /** What the greeting says the server is; undefined: what clients expect. */

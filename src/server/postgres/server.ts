@@ -1,6 +1,5 @@
 /** The PostgreSQL server: a listener that speaks protocol 3 (README.md). */
 import type { AssertionError } from "../../base/assert.ts";
-import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { AccountProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
 import { FailureLog } from "../common/failure-log.ts";
@@ -14,7 +13,6 @@ import type { AuthMethod } from "./sign-in.ts";
 /** What the server needs. */
 export interface PostgresOptions extends ListenerOptions {
   readonly db: Db;
-  readonly scheduler: Scheduler;
   /** Absent: whoever connects may do everything. */
   readonly userProvider: AccountProvider | undefined;
   readonly authMethod: AuthMethod;

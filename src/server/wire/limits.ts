@@ -24,6 +24,9 @@ export const MESSAGE_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Bytes that came in while the server works, at which it stops reading. Reason: they wait in memory. */
 export const WAITING_BYTES_MAX: number = 256 * 1024;
 
+/** Milliseconds of work on messages that came together, after which the next of them waits for another turn among queries. */
+export const TURN_MS_MAX = 8;
+
 /** Bytes of answers that are gathered before they are handed to the socket. */
 export const ANSWER_BYTES: number = 64 * 1024;
 

@@ -4,6 +4,7 @@ import tls from "node:tls";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { certificate } from "../../../test/support/certificate.ts";
 import { ampleWireMemory } from "../../../test/support/wire-memory.ts";
 import type { Framing } from "./incoming.ts";
@@ -76,6 +77,7 @@ async function start(limits: Partial<WireLimits> = {}, more: Partial<ListenerOpt
       port: 0,
       keepAliveMs: 1000,
       clock: systemClock,
+      scheduler: new Scheduler(),
       memory: ampleWireMemory(),
       logger: silentLogger,
       metrics: new MetricRegistry(),
@@ -143,6 +145,28 @@ test("lets a message at work end before it stops, and drops it after the grace",
   await listener.stop(1000);
   await client.closed;
   expect(client.text()).toBe("hello wworked [shutdown]");
+});
+
+test("what a client sends together waits for one turn among queries, which it gives back", async () => {
+  const rounds: (() => void)[] = [];
+  const standing = { ...systemClock, monotonicMillis: () => 0 }; // A round never ends by time.
+  const { queries } = new Scheduler(standing, (round) => void rounds.push(round));
+  const scheduler = Object.assign(new Scheduler(), { queries });
+  const listener = await start({}, { scheduler });
+  expect(queries.take()).toBeUndefined(); // A query of another door.
+  const client = connect(listener);
+  client.socket.write(letters("i"));
+  await client.until("i");
+  client.socket.write(letters("abc"));
+  const stranger = connect(listener);
+  stranger.socket.write(letters("d")); // Who has not signed in asks no queries.
+  await stranger.until("d");
+  expect(client.text()).toBe("hello i");
+  queries.done();
+  await client.until("c");
+  expect(client.text()).toBe("hello iabc");
+  expect(queries.take()).toBeUndefined();
+  expect(rounds).toHaveLength(1);
 });
 
 test("a client that leaves is let go", async () => {

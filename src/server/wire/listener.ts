@@ -9,6 +9,7 @@
  */
 import { createServer, type Server } from "node:net";
 import type { Clock } from "../../base/clock.ts";
+import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
@@ -49,6 +50,7 @@ export interface ListenerOptions {
   /** Between probes of whether a client's machine is there; 0 = none. */
   readonly keepAliveMs: number;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly marks?: ConnectionMarks;
@@ -181,10 +183,9 @@ class Listener {
   private accept(socket: WireSocket): void {
     const isFull = this.connections.size >= this.limits.connectionsMax && !this.makeRoom();
     socket.keepAlive(this.options.keepAliveMs);
-    const { clock, memory } = this.options;
-    const connection = new WireConnection(socket, memory.connection(), clock, this.events, (opened) =>
-      this.speech.open(opened, this.shared),
-    );
+    const { clock, memory, scheduler } = this.options;
+    const shared = { clock, turns: scheduler.queries, events: this.events };
+    const connection = new WireConnection(socket, memory.connection(), shared, (opened) => this.speech.open(opened, this.shared));
     this.connections.add(connection);
     if (isFull) this.end(connection, "too many connections", `${this.limits.connectionsMax} are open`);
   }
