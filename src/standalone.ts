@@ -306,7 +306,7 @@ function openTelnet(
 async function openMysql(
   { mysql }: Settings,
   log: RootLog,
-  parts: Pick<MysqlOptions, "db" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
+  parts: Pick<MysqlOptions, "db" | "memory" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
 ): Promise<WireListener | undefined> {
   const { enable, addr, keepAliveMs, rejectNoDatabase, preparedStmtCacheSize } = mysql;
   if (!enable) return undefined;

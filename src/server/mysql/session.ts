@@ -7,6 +7,7 @@
  *   sign-in ──proof, password──► ready ──commands──► ready ──COM_CHANGE_USER──► sign-in
  */
 import { DbError } from "../../base/error.ts";
+import type { MemoryPool } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
@@ -16,6 +17,7 @@ import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { WireServer } from "../wire/listener.ts";
 import type { EndReason, WireConnection, WireProtocol } from "../wire/wire-connection.ts";
 import { WireSession } from "../wire/wire-session.ts";
+import { type Compression, CompressedLayer } from "./compression.ts";
 import { MalformedPacket, PacketReader, PacketWriter, utf8 } from "./codec.ts";
 import { complain, complaintOf, WireFailure } from "./errors.ts";
 import { greet, type HandshakeResponse, newScramble, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
@@ -34,6 +36,8 @@ export interface SessionParts extends MysqlParts {
   readonly serverVersion: string;
   /** Whether a client has to name a database. */
   readonly rejectsNoDatabase: boolean;
+  /** Memory for what compressed packets unfold to. */
+  readonly unfolded: MemoryPool;
 }
 
 interface Ready {
@@ -254,6 +258,13 @@ export class MysqlSession implements WireProtocol {
     this.hasSignedIn = true;
     this.connection.incoming.bytesMax = PART_BYTES + HEADER_BYTES;
     talk.ok();
+    if (response.compression !== undefined) this.compress(response.compression);
+  }
+
+  /** What follows the OK of the sign-in is compressed. */
+  private compress(compression: Compression): void {
+    const { connection } = this;
+    connection.startLayer(new CompressedLayer(connection.socket, connection.outgoing, compression, this.parts.unfolded));
   }
 
   private command(payload: Uint8Array, state: Ready): Promise<void> | undefined {
