@@ -1,7 +1,7 @@
 /** Settings from a TOML file. */
 import { parse, TomlError } from "smol-toml";
 import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
-import { utf8Document } from "../base/text/utf8.ts";
+import { utf8Document } from "../base/bytes/utf8.ts";
 import { ConfigError } from "./config-error.ts";
 import { classOfKey, inertWarning, unknownWarning } from "./known-key.ts";
 import type { Layer, RawSetting } from "./layer.ts";

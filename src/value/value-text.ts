@@ -2,7 +2,7 @@
  * Values as text: what `CAST(… AS STRING)` gives, and what columns, files and messages show. Wires that print another text by contract say
  * so where they do (README.md).
  */
-import { utf8Text } from "../base/text/utf8.ts";
+import { utf8Text } from "../base/bytes/utf8.ts";
 import { type DataType, isNested } from "../column/data-type.ts";
 import { decimalText } from "../column/decimal.ts";
 import { isInterval, type Present } from "./any-value.ts";

@@ -1,4 +1,4 @@
-import { strictUtf8 } from "../text/utf8.ts";
+import { strictUtf8 } from "./utf8.ts";
 
 /** Raised by `ByteReader` when bytes end too early or a number is out of range; carries the offset. */
 export class ByteReadError extends Error {

@@ -9,7 +9,7 @@ import { printHumanSize } from "../../base/text/human-size.ts";
 import { USER_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Parsed, parsed, refused } from "../../base/text/parsed.ts";
-import { utf8Document } from "../../base/text/utf8.ts";
+import { utf8Document } from "../../base/bytes/utf8.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 

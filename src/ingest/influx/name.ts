@@ -2,7 +2,7 @@
  * Names and tag values as people wrote them: a backslash before ',', '=' or ' ' goes away, every other backslash stays.
  */
 
-import { strictUtf8 } from "../../base/text/utf8.ts";
+import { strictUtf8 } from "../../base/bytes/utf8.ts";
 
 /** The text of `bytes[start, end)`, which is well-formed UTF-8. `equals` is false in a measurement, where `\=` keeps its backslash. */
 export function unescapeName(bytes: Uint8Array, start: number, end: number, equals = true): string {

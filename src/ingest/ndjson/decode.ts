@@ -8,7 +8,7 @@
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { utf8Document } from "../../base/text/utf8.ts";
+import { utf8Document } from "../../base/bytes/utf8.ts";
 import { jsonValue } from "../common/json-value.ts";
 import type { PipelineValue } from "../common/value.ts";
 import { JsonFailure, eachJson, mayBeTooDeep } from "../common/json-sequence.ts";

@@ -5,7 +5,7 @@
  *
  * Text that is no JSON refuses the whole request; a point that is none is refused alone. Members of other names are passed over.
  */
-import { strictUtf8 } from "../../base/text/utf8.ts";
+import { strictUtf8 } from "../../base/bytes/utf8.ts";
 import { Code, JsonScanner } from "../../format/json/scanner.ts";
 import { type ParsedSeries, type Points, timeMsOf } from "./points.ts";
 import { PutBodyError } from "./types.ts";

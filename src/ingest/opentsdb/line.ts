@@ -3,7 +3,7 @@
  *
  *   put <metric> <seconds or milliseconds> <value> <tag>=<value> ...
  */
-import { utf8Text } from "../../base/text/utf8.ts";
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import { numberOfText } from "../../value/number-text.ts";
 import { type ParsedSeries, type Points, timeMsOf } from "./points.ts";
 

@@ -4,7 +4,7 @@
  * numbers or text, enums as numbers (names are read too), unknown names ignored.
  */
 import { errorText } from "../../base/error.ts";
-import { strictUtf8Document } from "../../base/text/utf8.ts";
+import { strictUtf8Document } from "../../base/bytes/utf8.ts";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
 import { type Field, type MessageName, MESSAGES } from "./messages.ts";

@@ -17,7 +17,7 @@ import {
   TIMESTAMP_NANOSECOND,
   type TimeUnit,
 } from "../../column/data-type.ts";
-import { strictUtf8 } from "../../base/text/utf8.ts";
+import { strictUtf8 } from "../../base/bytes/utf8.ts";
 import { exactInteger } from "../../column/exact-integer.ts";
 import { intervalText } from "../../value/interval/interval-text.ts";
 import type { Scalar } from "../../column/vector.ts";

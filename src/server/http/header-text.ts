@@ -1,6 +1,6 @@
 /** Texts in headers. The runtime gives a character a byte; what clients send as UTF-8 is UTF-8 again here. */
 
-import { utf8Text } from "../../base/text/utf8.ts";
+import { utf8Text } from "../../base/bytes/utf8.ts";
 
 /** A header's value, such as a name; bytes that are not UTF-8 stay a character each. Null when it is absent. */
 export function headerTextOf(headers: Headers, name: string): string | null {

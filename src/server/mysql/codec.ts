@@ -2,7 +2,7 @@
  * Fields of packets: read with every bound checked, written with lengths put in afterwards. Numbers are little-endian; texts and lists
  * say how long they are by a number of 1, 3, 4 or 9 bytes ("lenenc"): one below 251 is a byte, others follow 0xfc, 0xfd or 0xfe.
  */
-import { utf8Text } from "../../base/text/utf8.ts";
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 import { HEADER_BYTES, PART_BYTES } from "./packets.ts";
 

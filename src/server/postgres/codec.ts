@@ -1,7 +1,7 @@
 /**
  * Fields of messages: read with every bound checked, written with lengths put in afterwards. Numbers are big-endian.
  */
-import { utf8Text } from "../../base/text/utf8.ts";
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 
 /** A message that is not as its letter says. */

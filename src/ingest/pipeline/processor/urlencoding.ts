@@ -1,5 +1,5 @@
 /** `urlencoding`: percent-coding of text. */
-import { utf8Text } from "../../../base/text/utf8.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
 import { type Processor, textProcessor } from "./processor.ts";

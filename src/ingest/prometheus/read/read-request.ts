@@ -1,5 +1,5 @@
 /** A `prometheus.ReadRequest` (contract ingest.md 2.6). Hints are passed over. */
-import { utf8Text } from "../../../base/text/utf8.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { decoding, undecodable } from "../failure.ts";
 import { READ_MATCHERS_MAX, READ_QUERIES_MAX } from "../limits.ts";

@@ -5,7 +5,7 @@
  *   U&'…'   \0061, \+01F600, \\
  */
 import { atOnce } from "../../../base/scheduler/pace.ts";
-import { utf8Text } from "../../../base/text/utf8.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 
 /** The text of a literal, or why it has none. */
 export type UnescapedText = { readonly text: string } | { readonly problem: string };

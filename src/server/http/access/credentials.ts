@@ -7,7 +7,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { utf8Text } from "../../../base/text/utf8.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 
 /** A name and a password as they were sent; either may be empty. */
 export interface Credentials {

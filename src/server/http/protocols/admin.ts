@@ -3,7 +3,7 @@
  */
 import { DbError, restated } from "../../../base/error.ts";
 import { parseLogFilter, printLogFilter } from "../../../base/text/log-filter.ts";
-import { utf8Document } from "../../../base/text/utf8.ts";
+import { utf8Document } from "../../../base/bytes/utf8.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { readBody } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
