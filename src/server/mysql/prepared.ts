@@ -2,14 +2,17 @@
  * Prepared statements of the binary protocol: parsed and described once, run with values as often as wanted, until they are closed.
  *
  *   PREPARE ─► id, types of parameters, columns as far as they are known
- *   SEND_LONG_DATA ─► pieces of a value, no answer      EXECUTE ─► values ─► rows in binary      RESET: pieces go      CLOSE: no answer
+ *   SEND_LONG_DATA ─► pieces of a value, no answer      EXECUTE ─► values ─► rows in binary, or a cursor ─► FETCH ─► some rows
+ *   RESET: pieces and cursor go                         CLOSE: no answer
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
+import { CURSORS_MAX } from "../../query/connection.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import { MalformedPacket, type PacketReader, utf8 } from "./codec.ts";
+import { Cursor } from "./cursor.ts";
 import { WireFailure } from "./errors.ts";
 import { answerOwn, type OwnStatement, ownStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
@@ -20,7 +23,9 @@ import type { Talk } from "./talk.ts";
 
 /** Most parameters of a statement: what the protocol can count. */
 const PARAMETERS_MAX = 0xffff;
-/** Bit of EXECUTE's flags: the number of values is told, query attributes among them. */
+/** Bits of EXECUTE's flags: rows are to be fetched. */
+const CURSOR_READ_ONLY = 0x01;
+/** The number of values is told, query attributes among them. */
 const COUNT_IS_TOLD = 0x08;
 const UNSIGNED = 0x80;
 
@@ -31,6 +36,7 @@ interface Prepared {
   types: readonly GivenType[];
   /** Pieces of values by parameter. */
   readonly long: Map<number, Uint8Array[]>;
+  cursor: Cursor | undefined;
 }
 
 /** See the file header. */
@@ -70,15 +76,15 @@ export class PreparedStatements {
       throw new WireFailure(1149, "42000", "(InvalidSyntax): a prepared statement is one statement; send them one by one");
     const [only = { start: 0, end: 0 }] = statements;
     const statement = text.slice(only.start, only.end).trimEnd();
-    const long = new Map<number, Uint8Array[]>();
+    const state = { types: [], long: new Map<number, Uint8Array[]>(), cursor: undefined };
     if (statement === "" || ownStatement(statement, talk) !== undefined)
-      return { parameters: [], run: { kind: "own", text: statement }, types: [], long };
+      return { parameters: [], run: { kind: "own", text: statement }, ...state };
     const run = talk.session.begin();
     try {
       const query = await talk.parts.db.prepare(statement, talk.session);
       if (query.parameters.length > PARAMETERS_MAX)
         throw new WireFailure(1390, "HY000", "Prepared statement contains too many placeholders");
-      return { parameters: query.parameters, run: { kind: "query", query }, types: [], long };
+      return { parameters: query.parameters, run: { kind: "query", query }, ...state };
     } finally {
       run.pause();
     }
@@ -129,15 +135,19 @@ export class PreparedStatements {
     this.longProblem = undefined;
     try {
       if (problem !== undefined) throw problem;
-      await this.run(prepared, this.readValues(reader, prepared));
+      const flags = reader.u8();
+      const values = this.readValues(reader, prepared, flags);
+      await closeCursor(prepared);
+      await this.run(prepared, values, (flags & CURSOR_READ_ONLY) !== 0);
     } finally {
       this.dropLong(prepared);
     }
     talk.metrics.querySeconds.observe({ subprotocol: "binquery", db }, (talk.parts.clock.monotonicMillis() - began) / 1000);
   }
 
-  private async run({ run }: Prepared, values: readonly ParameterValue[]): Promise<void> {
+  private async run(prepared: Prepared, values: readonly ParameterValue[], wantsCursor: boolean): Promise<void> {
     const { talk } = this;
+    const { run } = prepared;
     const { session, parts } = talk;
     if (run.kind === "own") {
       const own = run.text === "" ? undefined : ownStatement(run.text, talk);
@@ -147,6 +157,11 @@ export class PreparedStatements {
     session.connection.warnings.length = 0;
     const statement = session.begin();
     try {
+      if (wantsCursor) {
+        this.checkCursors();
+        prepared.cursor = await Cursor.open(talk, statement, parts.db.execute(run.query, values, session));
+        return;
+      }
       for await (const result of parts.db.execute(run.query, values, session))
         await sendResult(talk, result, { isBinary: true, hasMore: false, signal: statement.signal });
     } finally {
@@ -159,33 +174,55 @@ export class PreparedStatements {
     return sendResult(this.talk, answerOwn(own, this.talk), { isBinary: true, hasMore: false, signal });
   }
 
+  private checkCursors(): void {
+    let open = 0;
+    for (const { cursor } of this.byId.values()) if (cursor !== undefined) open++;
+    if (open < CURSORS_MAX) return;
+    const why = `Can't open a cursor: the connection has ${CURSORS_MAX}; fetch one to its end, or close it`;
+    throw new WireFailure(1461, "42000", why);
+  }
+
   /** COM_STMT_RESET. @throws WireFailure */
-  reset(reader: PacketReader): void {
-    this.dropLong(this.named(reader.u32(), "mysqld_stmt_reset"));
+  async reset(reader: PacketReader): Promise<void> {
+    const prepared = this.named(reader.u32(), "mysqld_stmt_reset");
+    this.dropLong(prepared);
     this.longProblem = undefined;
+    await closeCursor(prepared);
     this.talk.ok();
   }
 
   /** COM_STMT_CLOSE: has no answer. @throws MalformedPacket */
-  close(reader: PacketReader): void {
+  async close(reader: PacketReader): Promise<void> {
     const id = reader.u32();
     const prepared = this.byId.get(id);
-    if (prepared !== undefined) this.dropLong(prepared);
     this.byId.delete(id);
+    if (prepared === undefined) return;
+    this.dropLong(prepared);
+    await closeCursor(prepared);
   }
 
-  /** COM_STMT_FETCH: all rows come with EXECUTE, and no cursor stays open. @throws WireFailure */
-  fetch(reader: PacketReader): never {
+  /** COM_STMT_FETCH. A cursor ends with its last row, and where it fails. @throws WireFailure, DbError, MalformedPacket */
+  async fetch(reader: PacketReader): Promise<void> {
     const id = reader.u32();
-    this.named(id, "mysqld_stmt_fetch");
-    throw new WireFailure(1421, "HY000", `The statement (${id}) has no open cursor.`);
+    const count = reader.u32();
+    const prepared = this.named(id, "mysqld_stmt_fetch");
+    const { cursor } = prepared;
+    if (cursor === undefined) throw new WireFailure(1421, "HY000", `The statement (${id}) has no open cursor.`);
+    let hasMore = false;
+    try {
+      hasMore = await cursor.fetch(count);
+    } finally {
+      if (!hasMore) await closeCursor(prepared);
+    }
   }
 
   /** Lets all go. */
-  clear(): void {
+  async clear(): Promise<void> {
+    const all = [...this.byId.values()];
     this.byId.clear();
     this.longBytes = 0;
     this.longProblem = undefined;
+    for (const prepared of all) await closeCursor(prepared);
   }
 
   private named(id: number, what: string): Prepared {
@@ -199,8 +236,7 @@ export class PreparedStatements {
     long.clear();
   }
 
-  private readValues(reader: PacketReader, prepared: Prepared): readonly ParameterValue[] {
-    const flags = reader.u8();
+  private readValues(reader: PacketReader, prepared: Prepared, flags: number): readonly ParameterValue[] {
     reader.u32(); // always 1
     const hasAttributes = this.talk.has(Capability.QueryAttributes);
     const wanted = prepared.parameters.length;
@@ -223,6 +259,12 @@ export class PreparedStatements {
     }
     return values.slice(0, wanted); // Attributes of a query follow the values, and nothing here asks for them.
   }
+}
+
+async function closeCursor(prepared: Prepared): Promise<void> {
+  const { cursor } = prepared;
+  prepared.cursor = undefined;
+  await cursor?.close();
 }
 
 /** `type(1) flags(1)` of each value, and its name where attributes may be among them. */

@@ -152,16 +152,18 @@ export class MysqlSession implements WireProtocol {
   }
 
   /** Ends what a session runs and keeps. */
-  private leave({ talk, prepared }: Ready): void {
+  private leave(state: Ready): void {
     this.parts.connections.remove(this.id);
-    prepared.clear();
-    void this.ended(talk); // Nobody waits for it.
+    void this.ended(state); // Nobody waits for it.
   }
 
-  /** Never rejects. */
-  private ended({ session }: Talk): Promise<void> {
+  /** What runs is cancelled first: a cursor that is read waits for that. Never rejects. */
+  private ended({ talk: { session }, prepared }: Ready): Promise<void> {
     return guarded(
-      () => session.close(),
+      async () => {
+        await session.close();
+        await prepared.clear();
+      },
       (thrown) => this.parts.failures.report(thrown, { method: "close", path: "mysql" }, () => session.client),
     );
   }
@@ -302,7 +304,7 @@ export class MysqlSession implements WireProtocol {
     await runQuery(text, talk);
   }
 
-  private shortCommand(code: number, reader: PacketReader, { talk, prepared }: Ready): void {
+  private shortCommand(code: number, reader: PacketReader, { talk, prepared }: Ready): Promise<void> | void {
     switch (code) {
       case Command.InitDb:
         useDatabase(utf8(reader.rest()), talk);
@@ -341,7 +343,7 @@ export class MysqlSession implements WireProtocol {
     const response = readChangeUser(reader, state.talk.capabilities);
     this.state = { kind: "over" };
     this.parts.connections.remove(this.id);
-    state.prepared.clear();
+    await state.prepared.clear();
     await state.talk.session.close();
     if (this.isGone) return;
     await this.begin(response, true);
@@ -361,7 +363,7 @@ function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
 }
 
 async function reset({ talk, prepared }: Ready): Promise<void> {
-  prepared.clear();
+  await prepared.clear();
   await talk.session.reset();
   talk.ok();
 }

@@ -69,10 +69,10 @@ export class Talk {
     this.tellOk(0x00, rowCount, hasMore);
   }
 
-  /** Ends rows. */
-  endRows(hasMore: boolean): void {
-    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, 0, hasMore);
-    else this.eof(hasMore);
+  /** Ends rows. @param cursor what is to be told of one, bits of `Status` */
+  endRows(hasMore: boolean, cursor = 0): void {
+    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, 0, hasMore, cursor);
+    else this.eof(hasMore, cursor);
   }
 
   /** Ends definitions of columns or parameters, for clients that want that. */
@@ -81,11 +81,11 @@ export class Talk {
   }
 
   /** An EOF packet as old clients know it. */
-  eof(hasMore: boolean): void {
+  private eof(hasMore: boolean, cursor = 0): void {
     const place = this.packets.begin();
     this.packets.outgoing.u8(0xfe);
     this.packets.u16(this.warningCount);
-    this.packets.u16(statusOf(hasMore));
+    this.packets.u16(statusOf(hasMore) | cursor);
     this.packets.end(place);
   }
 
@@ -106,14 +106,14 @@ export class Talk {
     return Math.min(this.session.connection.warnings.length, 0xffff);
   }
 
-  private tellOk(first: number, rowCount: number, hasMore: boolean): void {
+  private tellOk(first: number, rowCount: number, hasMore: boolean, cursor = 0): void {
     const { packets } = this;
     const changes = this.has(Capability.SessionTrack) ? this.changes() : [];
     const place = packets.begin();
     packets.outgoing.u8(first);
     packets.lenenc(rowCount);
     packets.lenenc(0); // last inserted id
-    packets.u16(statusOf(hasMore) | (changes.length > 0 ? Status.SessionChanged : 0));
+    packets.u16(statusOf(hasMore) | cursor | (changes.length > 0 ? Status.SessionChanged : 0));
     packets.u16(this.warningCount);
     if (changes.length > 0) {
       packets.lenenc(0); // no text

@@ -83,8 +83,8 @@ function written(rows: readonly (readonly (string | undefined)[])[], form: CopyF
   const sent: Uint8Array[] = [];
   const outgoing = new Outgoing({ write: (bytes, done) => [sent.push(bytes.slice()), done()] });
   const headers = columns.map((_, c) => ({ name: `c${c}`, type: STRING }));
-  const write = copyRowWriter(form, headers);
-  for (let at = 0; at < rows.length; ) at = write(columns, at, rows.length, outgoing, 0x64, 100);
+  const write = copyRowWriter(form, headers, 100);
+  for (let at = 0; at < rows.length; ) at = write(columns, at, rows.length, outgoing);
   outgoing.send();
   const all = Buffer.concat(sent);
   const lines: Uint8Array[] = [];
