@@ -21,7 +21,8 @@ const SSL_REQUEST_BYTES = 32;
 /** LONG_PASSWORD, FOUND_ROWS, LONG_FLAG and PS_MULTI_RESULTS: what every server of protocol 4.1 has. */
 const CUSTOMARY: number = 0x1 | 0x2 | 0x4 | (1 << 18);
 
-const OFFERED: number =
+/** What the server can, as bits of `Capability`. */
+export const OFFERED: number =
   CUSTOMARY |
   Capability.ConnectWithDb |
   Capability.Compress |

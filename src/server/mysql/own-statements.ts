@@ -7,6 +7,7 @@ import type { StatementResult } from "../../query/statement-result.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
 import { type CannedRows, cannedAnswer } from "./canned-answers.ts";
 import { WireFailure } from "./errors.ts";
+import { type LoadStatement, parseLoad } from "./load/load-syntax.ts";
 import { resultOf } from "./results.ts";
 import type { Talk } from "./talk.ts";
 
@@ -15,7 +16,8 @@ export type OwnStatement =
   | { readonly kind: "canned"; readonly answer: "done" | CannedRows }
   | { readonly kind: "use"; readonly database: string }
   | { readonly kind: "kill"; readonly id: number; readonly what: "query" | "connection" }
-  | { readonly kind: "show-warnings" };
+  | { readonly kind: "show-warnings" }
+  | LoadStatement;
 
 const USE = /^use\s+(?:`([^`]+)`|"([^"]+)"|([^\s;]+))\s*$/i;
 const KILL = /^kill\s+(?:(query|connection)\s+)?(\d{1,10})\s*$/i;
@@ -23,7 +25,7 @@ const CONNECTION_ID = /^select\s+(connection_id\(\s*\))\s*$/i;
 const SHOW_WARNINGS = /^show\s+warnings\b/i;
 const WARNING_CODE = 1000;
 
-/** What a statement is, if it is one of these. @param text without comments before it */
+/** What a statement is, if it is one of these. @param text without comments before it @throws WireFailure */
 export function ownStatement(text: string, talk: Talk): OwnStatement | undefined {
   const use = USE.exec(text);
   if (use !== null) return { kind: "use", database: use[1] ?? use[2] ?? use[3] ?? "" };
@@ -35,12 +37,17 @@ export function ownStatement(text: string, talk: Talk): OwnStatement | undefined
     return { kind: "canned", answer: { headers, rows: [[talk.id]] } };
   }
   if (SHOW_WARNINGS.test(text)) return { kind: "show-warnings" };
+  const load = parseLoad(text);
+  if (load !== undefined) return load;
   const answer = cannedAnswer(text, talk.session);
   return answer === undefined ? undefined : { kind: "canned", answer };
 }
 
+/** A statement that is answered at once. */
+export type PlainStatement = Exclude<OwnStatement, LoadStatement>;
+
 /** Does what a statement says. @throws WireFailure, DbError */
-export function answerOwn(statement: OwnStatement, talk: Talk): StatementResult {
+export function answerOwn(statement: PlainStatement, talk: Talk): StatementResult {
   switch (statement.kind) {
     case "use":
       useDatabase(statement.database, talk);

@@ -14,7 +14,7 @@ import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import { MalformedPacket, type PacketReader, utf8 } from "./codec.ts";
 import { Cursor } from "./cursor.ts";
 import { WireFailure } from "./errors.ts";
-import { answerOwn, type OwnStatement, ownStatement } from "./own-statements.ts";
+import { answerOwn, ownStatement, type PlainStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
 import { bytesValue, type GivenType, readValue } from "./parameter-values.ts";
 import { statementsOf } from "./query.ts";
@@ -77,8 +77,10 @@ export class PreparedStatements {
     const [only = { start: 0, end: 0 }] = statements;
     const statement = text.slice(only.start, only.end).trimEnd();
     const state = { types: [], long: new Map<number, Uint8Array[]>(), cursor: undefined };
-    if (statement === "" || ownStatement(statement, talk) !== undefined)
-      return { parameters: [], run: { kind: "own", text: statement }, ...state };
+    const own = ownStatement(statement, talk);
+    if (own?.kind === "load")
+      throw new WireFailure(1295, "HY000", "This command is not supported in the prepared statement protocol yet: LOAD DATA");
+    if (statement === "" || own !== undefined) return { parameters: [], run: { kind: "own", text: statement }, ...state };
     const run = talk.session.begin();
     try {
       const query = await talk.parts.db.prepare(statement, talk.session);
@@ -151,6 +153,7 @@ export class PreparedStatements {
     const { session, parts } = talk;
     if (run.kind === "own") {
       const own = run.text === "" ? undefined : ownStatement(run.text, talk);
+      if (own?.kind === "load") throw new WireFailure(1105, "HY000", "a statement that was prepared has become LOAD DATA");
       if (own?.kind !== "show-warnings") session.connection.warnings.length = 0;
       return own === undefined ? talk.ok() : this.runOwn(own);
     }
@@ -169,7 +172,7 @@ export class PreparedStatements {
     }
   }
 
-  private runOwn(own: OwnStatement): Promise<void> {
+  private runOwn(own: PlainStatement): Promise<void> {
     const { signal } = new AbortController();
     return sendResult(this.talk, answerOwn(own, this.talk), { isBinary: true, hasMore: false, signal });
   }

@@ -8,6 +8,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { splitStatements, type StatementText } from "../wire/split-statements.ts";
 import { withoutBackslashes } from "./backslash-escapes.ts";
 import { WireFailure } from "./errors.ts";
+import { loadData } from "./load/load-data.ts";
 import { answerOwn, ownStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
 import { sendResult } from "./results.ts";
@@ -72,8 +73,15 @@ async function runAll({ text, statements }: QueryText, talk: Talk): Promise<void
     if (own === undefined) throw new WireFailure(1105, "HY000", "a statement of the server's own is none any more");
     if (own.kind !== "show-warnings") talk.session.connection.warnings.length = 0;
     sent += 1;
+    const hasMore = sent < statements.length;
+    if (own.kind === "load") {
+      const rowCount = await loadData(own, statement, talk);
+      const warnings = talk.session.connection.warnings.length;
+      talk.ok({ rowCount, hasMore, info: `Records: ${rowCount}  Deleted: 0  Skipped: 0  Warnings: ${warnings}` });
+      continue;
+    }
     const { signal } = new AbortController();
-    await sendResult(talk, answerOwn(own, talk), { isBinary: false, hasMore: sent < statements.length, signal });
+    await sendResult(talk, answerOwn(own, talk), { isBinary: false, hasMore, signal });
   }
   await runOthers();
 }

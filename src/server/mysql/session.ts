@@ -20,7 +20,7 @@ import { WireSession } from "../wire/wire-session.ts";
 import { type Compression, CompressedLayer } from "./compression.ts";
 import { MalformedPacket, PacketReader, PacketWriter, utf8 } from "./codec.ts";
 import { complain, complaintOf, WireFailure } from "./errors.ts";
-import { greet, type HandshakeResponse, newScramble, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
+import { greet, type HandshakeResponse, newScramble, OFFERED, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
 import { unknownDatabase, useDatabase } from "./own-statements.ts";
 import { Capability, Command, FRAMING, HEADER_BYTES, PART_BYTES } from "./packets.ts";
 import { PreparedStatements, skipAttributes } from "./prepared.ts";
@@ -132,6 +132,14 @@ export class MysqlSession implements WireProtocol {
     this.state = { kind: "over" };
     this.parted = [];
     if (state.kind === "ready") this.leave(state);
+  }
+
+  /** The payload of a packet that belongs to the statement at work. */
+  private async readPacket(): Promise<Uint8Array | undefined> {
+    const packet = await this.connection.read();
+    if (packet === undefined) return undefined;
+    this.packets.sequence = ((packet[3] ?? 0) + 1) & 0xff;
+    return packet.subarray(HEADER_BYTES);
   }
 
   /** The payload, once all its parts are there. */
@@ -250,7 +258,11 @@ export class MysqlSession implements WireProtocol {
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
     const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client });
-    const talk = new Talk(this.parts, this.server.metrics, this.packets, session, { id: this.id, capabilities: response.capabilities });
+    const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
+      id: this.id,
+      capabilities: response.capabilities & OFFERED,
+      readPacket: () => this.readPacket(),
+    });
     this.state = { kind: "ready", talk, prepared: new PreparedStatements(talk) };
     connections.add(this.id, {
       user,

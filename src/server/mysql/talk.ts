@@ -23,7 +23,15 @@ export interface MysqlParts {
   readonly preparedMax: number;
 }
 
-const NOTHING_MORE = { rowCount: 0, hasMore: false };
+/** What an OK says. */
+interface Done {
+  readonly rowCount: number;
+  readonly hasMore: boolean;
+  /** A line for people. */
+  readonly info?: string;
+}
+
+const NOTHING_MORE: Done = { rowCount: 0, hasMore: false };
 /** Kinds of changes that clients are told of. */
 const TRACK_VARIABLE = 0x00;
 const TRACK_SCHEMA = 0x01;
@@ -33,6 +41,8 @@ export interface TalkStart {
   readonly id: number;
   /** What client and server both can. */
   readonly capabilities: number;
+  /** The next packet of the client, for a statement that wants more of it; undefined when it is gone. Valid until the next call. */
+  readonly readPacket: () => Promise<Uint8Array | undefined>;
 }
 
 /** See the file header. */
@@ -44,6 +54,7 @@ export class Talk {
   readonly user: User;
   /** The connection's id. */
   readonly id: number;
+  readonly readPacket: TalkStart["readPacket"];
   capabilities: number;
   /** Last values that the client was told of. */
   private told: { database: string; timeZone: string };
@@ -55,6 +66,7 @@ export class Talk {
     this.session = session;
     this.user = session.user;
     this.id = start.id;
+    this.readPacket = start.readPacket;
     this.capabilities = start.capabilities;
     this.told = { database: session.database, timeZone: session.timeZone };
   }
@@ -65,13 +77,13 @@ export class Talk {
   }
 
   /** Says that a statement without rows, or a command, is done. */
-  ok({ rowCount, hasMore }: { readonly rowCount: number; readonly hasMore: boolean } = NOTHING_MORE): void {
-    this.tellOk(0x00, rowCount, hasMore);
+  ok(done: Done = NOTHING_MORE): void {
+    this.tellOk(0x00, done);
   }
 
   /** Ends rows. @param cursor what is to be told of one, bits of `Status` */
   endRows(hasMore: boolean, cursor = 0): void {
-    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, 0, hasMore, cursor);
+    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, { rowCount: 0, hasMore }, cursor);
     else this.eof(hasMore, cursor);
   }
 
@@ -106,7 +118,7 @@ export class Talk {
     return Math.min(this.session.connection.warnings.length, 0xffff);
   }
 
-  private tellOk(first: number, rowCount: number, hasMore: boolean, cursor = 0): void {
+  private tellOk(first: number, { rowCount, hasMore, info = "" }: Done, cursor = 0): void {
     const { packets } = this;
     const changes = this.has(Capability.SessionTrack) ? this.changes() : [];
     const place = packets.begin();
@@ -115,8 +127,9 @@ export class Talk {
     packets.lenenc(0); // last inserted id
     packets.u16(statusOf(hasMore) | cursor | (changes.length > 0 ? Status.SessionChanged : 0));
     packets.u16(this.warningCount);
+    if (!this.has(Capability.SessionTrack)) packets.outgoing.text(info);
+    else if (info !== "" || changes.length > 0) packets.lenencText(info);
     if (changes.length > 0) {
-      packets.lenenc(0); // no text
       packets.lenenc(changes.reduce((sum, { length }) => sum + length, 0));
       for (const change of changes) packets.outgoing.raw(change);
     }

@@ -134,16 +134,20 @@ export class WireConnection {
 
   /**
    * The next message, for a protocol at work that wants more of its client, such as rows to store; undefined when the connection is gone
-   * or ends. Valid until the next call. What was written is sent first.
-   *
-   * @throws FramingError
+   * or ends, also because what came makes no message. Valid until the next call. What was written is sent first.
    */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       if (this.isGone || this.isOver) return undefined;
       const { arrivals } = this;
-      const found = this.next();
-      const message = found instanceof Promise ? await found : found;
+      let message: Uint8Array | undefined;
+      try {
+        const found = this.next();
+        message = found instanceof Promise ? await found : found;
+      } catch (thrown) {
+        this.broken(thrown);
+        return undefined;
+      }
       if (message !== undefined) return message;
       await this.outgoing.flush();
       if (this.isPaused) this.resume();
