@@ -26,6 +26,8 @@ interface OpenCursor {
 /** See the file header. */
 export interface Connection {
   readonly protocol: "mysql" | "postgres";
+  /** Its number, as its client and KILL know it; undefined where the protocol has none. */
+  readonly id: number | undefined;
   /** Fires when the connection ends. */
   readonly signal: AbortSignal;
   /** By name, as PREPARE gave it. */
@@ -33,12 +35,17 @@ export interface Connection {
   readonly cursors: Map<string, OpenCursor>;
   /** Of the last statement; the next one clears it. */
   readonly warnings: string[];
+  /** Of the statement that runs: what its client says about it, by name. */
+  attributes: ReadonlyMap<string, string>;
 }
 
 /** A connection that begins now. */
-export function newConnection(protocol: Connection["protocol"], signal: AbortSignal): Connection {
-  return { protocol, signal, prepared: new Map(), cursors: new Map(), warnings: [] };
+export function newConnection(protocol: Connection["protocol"], signal: AbortSignal, id?: number): Connection {
+  return { protocol, id, signal, prepared: new Map(), cursors: new Map(), warnings: [], attributes: NO_ATTRIBUTES };
 }
+
+/** Of a statement whose client says nothing about it. */
+export const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
 /** Gives back what a connection holds. */
 export async function endConnection(connection: Connection): Promise<void> {

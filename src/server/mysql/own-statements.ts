@@ -1,6 +1,6 @@
 /**
  * Statements that the server answers itself, since they are about the connection and not about what is stored: those with a canned answer
- * (`canned-answers.ts`), USE, KILL by the id of a connection, that id, SHOW WARNINGS. Everything else is the database's.
+ * (`canned-answers.ts`), USE, KILL by the id of a connection, that id, SHOW WARNINGS, LOAD DATA. Everything else is the database's.
  */
 import { INT64, STRING, UINT16 } from "../../column/data-type.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
@@ -21,6 +21,7 @@ export type OwnStatement =
 
 const USE = /^use\s+(?:`([^`]+)`|"([^"]+)"|([^\s;]+))\s*$/i;
 const KILL = /^kill\s+(?:(query|connection)\s+)?(\d{1,10})\s*$/i;
+/** Alone it names its column as it is written, which some clients look for. */
 const CONNECTION_ID = /^select\s+(connection_id\(\s*\))\s*$/i;
 const SHOW_WARNINGS = /^show\s+warnings\b/i;
 const WARNING_CODE = 1000;

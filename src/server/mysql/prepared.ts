@@ -11,12 +11,12 @@ import { type DataType, STRING } from "../../column/data-type.ts";
 import { CURSORS_MAX } from "../../query/connection.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
-import { MalformedPacket, type PacketReader, utf8 } from "./codec.ts";
+import type { PacketReader } from "./codec.ts";
 import { Cursor } from "./cursor.ts";
 import { WireFailure } from "./errors.ts";
 import { answerOwn, ownStatement, type PlainStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
-import { bytesValue, type GivenType, readValue } from "./parameter-values.ts";
+import { type NamedType, readGiven } from "./given-values.ts";
 import { statementsOf } from "./query.ts";
 import { describeColumn, sendResult } from "./results.ts";
 import type { Talk } from "./talk.ts";
@@ -27,13 +27,12 @@ const PARAMETERS_MAX = 0xffff;
 const CURSOR_READ_ONLY = 0x01;
 /** The number of values is told, query attributes among them. */
 const COUNT_IS_TOLD = 0x08;
-const UNSIGNED = 0x80;
 
 interface Prepared {
   readonly parameters: readonly (DataType | undefined)[];
   readonly run: { readonly kind: "own"; readonly text: string } | { readonly kind: "query"; readonly query: PreparedQuery };
   /** Types of the last EXECUTE, for those that come without. */
-  types: readonly GivenType[];
+  types: readonly NamedType[];
   /** Pieces of values by parameter. */
   readonly long: Map<number, Uint8Array[]>;
   cursor: Cursor | undefined;
@@ -228,6 +227,19 @@ export class PreparedStatements {
     for (const prepared of all) await closeCursor(prepared);
   }
 
+  private readValues(reader: PacketReader, prepared: Prepared, flags: number): readonly ParameterValue[] {
+    reader.u32(); // always 1
+    const { parameters, types, long } = prepared;
+    const { session } = this.talk;
+    const hasNames = this.talk.has(Capability.QueryAttributes);
+    const hasCount = hasNames && (flags & COUNT_IS_TOLD) !== 0;
+    const given = readGiven(reader, { parameters, types, long, hasNames, hasCount, timeZone: session.timeZone });
+    if ("tooFew" in given) throw wrongCount(given.tooFew, parameters.length);
+    prepared.types = given.types;
+    session.connection.attributes = given.attributes;
+    return given.values;
+  }
+
   private named(id: number, what: string): Prepared {
     const prepared = this.byId.get(id);
     if (prepared === undefined) throw new WireFailure(1243, "HY000", `Unknown prepared statement handler (${id}) given to ${what}`);
@@ -238,58 +250,12 @@ export class PreparedStatements {
     for (const pieces of long.values()) for (const piece of pieces) this.longBytes -= piece.length;
     long.clear();
   }
-
-  private readValues(reader: PacketReader, prepared: Prepared, flags: number): readonly ParameterValue[] {
-    reader.u32(); // always 1
-    const hasAttributes = this.talk.has(Capability.QueryAttributes);
-    const wanted = prepared.parameters.length;
-    if (wanted === 0 && !(hasAttributes && (flags & COUNT_IS_TOLD) !== 0)) return [];
-    const count = hasAttributes && (flags & COUNT_IS_TOLD) !== 0 ? reader.lenenc() : wanted;
-    if (count < wanted) throw wrongCount(count, wanted);
-    if (count === 0) return [];
-    const nulls = reader.raw((count + 7) >> 3);
-    if (reader.u8() === 1) prepared.types = readTypes(reader, count, hasAttributes);
-    if (prepared.types.length < count) throw new MalformedPacket("values come without their types");
-    const { timeZone } = this.talk.session;
-    const values: ParameterValue[] = [];
-    for (const [i, type] of prepared.types.slice(0, count).entries()) {
-      const place = prepared.parameters[i];
-      const pieces = prepared.long.get(i);
-      const isNull = ((nulls[i >> 3] ?? 0) & (1 << (i & 7))) !== 0;
-      if (pieces !== undefined) values.push(bytesValue(Buffer.concat(pieces), false, place));
-      else if (isNull) values.push({ type: place ?? { kind: "null" }, value: undefined });
-      else values.push(readValue(reader, type, place, timeZone));
-    }
-    return values.slice(0, wanted); // Attributes of a query follow the values, and nothing here asks for them.
-  }
 }
 
 async function closeCursor(prepared: Prepared): Promise<void> {
   const { cursor } = prepared;
   prepared.cursor = undefined;
   await cursor?.close();
-}
-
-/** `type(1) flags(1)` of each value, and its name where attributes may be among them. */
-function readTypes(reader: PacketReader, count: number, hasNames: boolean): readonly GivenType[] {
-  if (count * 2 > reader.remaining) throw new MalformedPacket("a packet ends before its fields do");
-  return Array.from({ length: count }, () => {
-    const given = { type: reader.u8(), isUnsigned: (reader.u8() & UNSIGNED) !== 0 };
-    if (hasNames) utf8(reader.lenencBytes());
-    return given;
-  });
-}
-
-/** Passes over the attributes before the text of COM_QUERY, which nothing here asks for. @throws MalformedPacket */
-export function skipAttributes(reader: PacketReader): void {
-  const count = reader.lenenc();
-  reader.lenenc(); // how many sets of values: one
-  if (count === 0) return;
-  if (count > reader.remaining) throw new MalformedPacket("a packet ends before its fields do");
-  const nulls = reader.raw((count + 7) >> 3);
-  if (reader.u8() !== 1) throw new MalformedPacket("attributes come without their types");
-  const types = readTypes(reader, count, true);
-  for (const [i, type] of types.entries()) if (((nulls[i >> 3] ?? 0) & (1 << (i & 7))) === 0) readValue(reader, type, undefined, "UTC");
 }
 
 function wrongCount(count: number, wanted: number): DbError {

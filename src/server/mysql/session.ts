@@ -10,6 +10,7 @@ import { DbError } from "../../base/error.ts";
 import type { MemoryPool } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
+import { NO_ATTRIBUTES } from "../../query/connection.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
 import { guarded } from "../wire/guarded.ts";
 import type { Framing } from "../wire/incoming.ts";
@@ -23,7 +24,8 @@ import { complain, complaintOf, WireFailure } from "./errors.ts";
 import { greet, type HandshakeResponse, newScramble, OFFERED, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
 import { unknownDatabase, useDatabase } from "./own-statements.ts";
 import { Capability, Command, FRAMING, HEADER_BYTES, PART_BYTES } from "./packets.ts";
-import { PreparedStatements, skipAttributes } from "./prepared.ts";
+import { PreparedStatements } from "./prepared.ts";
+import { readAttributes } from "./given-values.ts";
 import { runQuery } from "./query.ts";
 import { type Accounts, greetingPlugin, Plugin, SignIn, switchPlugin, tellFastSuccess } from "./sign-in.ts";
 import { type MysqlParts, Talk } from "./talk.ts";
@@ -257,7 +259,7 @@ export class MysqlSession implements WireProtocol {
     const database = response.database === "" ? DEFAULT_DATABASE : databaseOf(response.database, db);
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client });
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, id: this.id });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
       id: this.id,
       capabilities: response.capabilities & OFFERED,
@@ -307,7 +309,9 @@ export class MysqlSession implements WireProtocol {
   private async query(reader: PacketReader, talk: Talk): Promise<void> {
     let text: string;
     try {
-      if (talk.has(Capability.QueryAttributes)) skipAttributes(reader);
+      talk.session.connection.attributes = talk.has(Capability.QueryAttributes)
+        ? readAttributes(reader, talk.session.timeZone)
+        : NO_ATTRIBUTES;
       text = utf8(reader.rest());
     } catch (thrown) {
       talk.failed(thrown);

@@ -18,6 +18,8 @@ export interface SessionStart {
   readonly timeZone: string;
   /** Address of the client. */
   readonly client: string;
+  /** Number of the connection, where the protocol has one. */
+  readonly id?: number;
 }
 
 /** A statement of a session. */
@@ -50,7 +52,7 @@ export class WireSession implements Session {
     this.client = start.client;
     this.database = start.database;
     this.timeZone = start.timeZone;
-    this.connection = newConnection(start.protocol, this.life.signal);
+    this.connection = newConnection(start.protocol, this.life.signal, start.id);
     this.signal = this.life.signal;
   }
 
@@ -84,7 +86,7 @@ export class WireSession implements Session {
   /** Makes it as it was at its start, as a pool of connections wants it. */
   async reset(): Promise<void> {
     await endConnection(this.connection);
-    this.connection = newConnection(this.start.protocol, this.life.signal);
+    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.id);
     this.database = this.start.database;
     this.timeZone = this.start.timeZone;
     this.settings = newSettings();

@@ -3,7 +3,7 @@ import { POSTGRES_VERSION } from "../../postgres-settings.ts";
 import { INT64, NULL, STRING } from "../../../column/data-type.ts";
 import { arrowName } from "../value/arrow-type.ts";
 import { alias, lenient, type ScalarFunction } from "../signature/scalar-function.ts";
-import { constant } from "../signature/signature.ts";
+import { constant, typed } from "../signature/signature.ts";
 
 /** What `version()` answers over HTTP and gRPC. */
 const VERSION = "1.3.0";
@@ -34,7 +34,13 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
     },
   ),
   lenient("build()", constant(STRING), () => BUILD, { volatility: "stable" }),
-  lenient("connection_id()", constant(INT64), () => process.pid, { volatility: "stable" }),
+  lenient("connection_id()", constant(INT64), (_, { environment }) => environment.connectionId ?? process.pid, { volatility: "stable" }),
+  lenient(
+    "mysql_query_attribute_string(name)",
+    typed(["string"], STRING),
+    ([name], { environment }) => (typeof name === "string" ? environment.attributes?.get(name) : undefined),
+    { volatility: "stable" },
+  ),
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),
   lenient("read_preference()", constant(STRING), () => "LEADER", { volatility: "stable" }),
   lenient("pg_backend_pid()", constant(INT64), () => process.pid, { volatility: "stable" }),

@@ -21,6 +21,10 @@ export interface Environment {
   readonly isPostgres?: boolean;
   /** Whether it is one of MySQL. */
   readonly isMysql?: boolean;
+  /** Number of the connection, where it has one. */
+  readonly connectionId?: number | undefined;
+  /** What the client says about the statement, by name. */
+  readonly attributes?: ReadonlyMap<string, string> | undefined;
   /** Of a prepared statement that has any. */
   readonly placeholders?: Placeholders | undefined;
   /** Counts what the plan of the statement grows to, while it is planned. */
