@@ -9,6 +9,7 @@ import type { AccountProvider } from "../../src/db/auth/user.ts";
 import { createUserProvider } from "../../src/db/auth/user-provider.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
 import type { ListenerOptions, WireListener } from "../../src/server/wire/listener.ts";
+import { ampleWireMemory } from "./wire-memory.ts";
 import { Machine } from "../engine/machine.ts";
 
 /** The server and what stands behind it. */
@@ -48,6 +49,7 @@ export async function startWire(
     port: 0,
     keepAliveMs: 0,
     clock: systemClock,
+    memory: ampleWireMemory(),
     logger: silentLogger,
     metrics,
     db,

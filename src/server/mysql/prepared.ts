@@ -9,6 +9,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import { CURSORS_MAX } from "../../query/connection.ts";
+import { KeptStatements } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { PacketReader } from "./codec.ts";
@@ -41,7 +42,8 @@ interface Prepared {
 /** See the file header. */
 export class PreparedStatements {
   private readonly talk: Talk;
-  private readonly byId: Map<number, Prepared> = new Map();
+  private readonly byId: KeptStatements<number, Prepared>;
+  private readonly withCursor: Set<Prepared> = new Set();
   private next = 1;
   /** Bytes of pieces that wait, and why the next EXECUTE is refused. */
   private longBytes = 0;
@@ -49,6 +51,7 @@ export class PreparedStatements {
 
   constructor(talk: Talk) {
     this.talk = talk;
+    this.byId = new KeptStatements(talk.session.memory);
   }
 
   /** COM_STMT_PREPARE. @throws WireFailure, DbError */
@@ -64,7 +67,8 @@ export class PreparedStatements {
     talk.metrics.prepared.inc({ db: talk.session.database });
     const id = this.next;
     this.next = id === 0xffff_ffff ? 1 : id + 1;
-    this.byId.set(id, prepared);
+    if (!this.byId.set(id, prepared, text))
+      throw new WireFailure(1041, "HY000", "Out of memory: this connection's prepared statements hold too much; close some (memory.limit)");
     this.tellPrepared(id, prepared);
   }
 
@@ -118,6 +122,8 @@ export class PreparedStatements {
       this.longProblem ??= new WireFailure(1210, "HY000", "Incorrect arguments to mysqld_stmt_send_long_data");
     } else if (this.longBytes + data.length > MESSAGE_BYTES_MAX) {
       this.longProblem ??= new WireFailure(1301, "HY000", `values sent in pieces are longer than ${MESSAGE_BYTES_MAX} bytes together`);
+    } else if (!this.talk.session.memory.keep(data.length)) {
+      this.longProblem ??= new WireFailure(1041, "HY000", "Out of memory: there is no room for values sent in pieces (memory.limit)");
     } else {
       this.longBytes += data.length;
       const pieces = prepared.long.get(parameter) ?? [];
@@ -138,7 +144,7 @@ export class PreparedStatements {
       if (problem !== undefined) throw problem;
       const flags = reader.u8();
       const values = this.readValues(reader, prepared, flags);
-      await closeCursor(prepared);
+      await this.closeCursor(prepared);
       await this.run(prepared, values, (flags & CURSOR_READ_ONLY) !== 0);
     } finally {
       this.dropLong(prepared);
@@ -162,6 +168,7 @@ export class PreparedStatements {
       if (wantsCursor) {
         this.checkCursors();
         prepared.cursor = await Cursor.open(talk, statement, parts.db.execute(run.query, values, session));
+        if (prepared.cursor !== undefined) this.withCursor.add(prepared);
         return;
       }
       for await (const result of parts.db.execute(run.query, values, session))
@@ -177,9 +184,7 @@ export class PreparedStatements {
   }
 
   private checkCursors(): void {
-    let open = 0;
-    for (const { cursor } of this.byId.values()) if (cursor !== undefined) open++;
-    if (open < CURSORS_MAX) return;
+    if (this.withCursor.size < CURSORS_MAX) return;
     const why = `Can't open a cursor: the connection has ${CURSORS_MAX}; fetch one to its end, or close it`;
     throw new WireFailure(1461, "42000", why);
   }
@@ -189,7 +194,7 @@ export class PreparedStatements {
     const prepared = this.named(reader.u32(), "mysqld_stmt_reset");
     this.dropLong(prepared);
     this.longProblem = undefined;
-    await closeCursor(prepared);
+    await this.closeCursor(prepared);
     this.talk.ok();
   }
 
@@ -200,7 +205,7 @@ export class PreparedStatements {
     this.byId.delete(id);
     if (prepared === undefined) return;
     this.dropLong(prepared);
-    await closeCursor(prepared);
+    await this.closeCursor(prepared);
   }
 
   /** COM_STMT_FETCH. A cursor ends with its last row, and where it fails. @throws WireFailure, DbError, MalformedPacket */
@@ -214,17 +219,24 @@ export class PreparedStatements {
     try {
       hasMore = await cursor.fetch(count);
     } finally {
-      if (!hasMore) await closeCursor(prepared);
+      if (!hasMore) await this.closeCursor(prepared);
     }
   }
 
   /** Lets all go. */
   async clear(): Promise<void> {
-    const all = [...this.byId.values()];
     this.byId.clear();
+    this.talk.session.memory.release(this.longBytes);
     this.longBytes = 0;
     this.longProblem = undefined;
-    for (const prepared of all) await closeCursor(prepared);
+    for (const prepared of this.withCursor) await this.closeCursor(prepared);
+  }
+
+  private async closeCursor(prepared: Prepared): Promise<void> {
+    const { cursor } = prepared;
+    prepared.cursor = undefined;
+    this.withCursor.delete(prepared);
+    await cursor?.close();
   }
 
   private readValues(reader: PacketReader, prepared: Prepared, flags: number): readonly ParameterValue[] {
@@ -247,15 +259,12 @@ export class PreparedStatements {
   }
 
   private dropLong({ long }: Prepared): void {
-    for (const pieces of long.values()) for (const piece of pieces) this.longBytes -= piece.length;
+    let bytes = 0;
+    for (const pieces of long.values()) for (const piece of pieces) bytes += piece.length;
+    this.longBytes -= bytes;
+    this.talk.session.memory.release(bytes);
     long.clear();
   }
-}
-
-async function closeCursor(prepared: Prepared): Promise<void> {
-  const { cursor } = prepared;
-  prepared.cursor = undefined;
-  await cursor?.close();
 }
 
 function wrongCount(count: number, wanted: number): DbError {

@@ -1,6 +1,5 @@
 /** The MySQL server: a listener that speaks protocol 4.1 (README.md). */
 import type { AssertionError } from "../../base/assert.ts";
-import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { AccountProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
@@ -24,14 +23,9 @@ export interface MysqlOptions extends ListenerOptions {
   readonly rejectsNoDatabase: boolean;
   /** Most prepared statements of a connection. */
   readonly preparedMax: number;
-  /** What unfolded packets are counted in. Default: one of its own. */
-  readonly memory?: ServerMemory;
   /** Hears of broken invariants. */
   readonly onBug: (error: AssertionError) => void;
 }
-
-/** Bytes that packets of all clients together are unfolded to at a time: 16 MiB of one. Reason: they lie in memory. Error: 1835. */
-const UNFOLDED_BYTES_MAX: number = 256 * 1024 * 1024;
 
 /** The version that clients choose their ways by (contract query.md 4.1). */
 const SERVER_VERSION = "8.4.2";
@@ -45,9 +39,7 @@ export function startMysqlServer(options: MysqlOptions): Promise<WireListener> {
   const accounts = provider && { provider, logins: new Logins(provider, logger, clock, refusals), keys: new PasswordKeys() };
   const serverVersion = options.serverVersion ?? SERVER_VERSION;
   const connections = new Connections();
-  const memory = options.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
-  const unfolded = new MemoryPool(memory, "request_bodies", UNFOLDED_BYTES_MAX);
-  const own = { accounts, connections, preparedMax, rejectsNoDatabase, serverVersion, unfolded };
+  const own = { accounts, connections, preparedMax, rejectsNoDatabase, serverVersion };
   const parts: SessionParts = { db, clock, scheduler, failures, ...own };
   return startWireListener(options, {
     name: "mysql",

@@ -7,7 +7,6 @@
  *   sign-in ──proof, password──► ready ──commands──► ready ──COM_CHANGE_USER──► sign-in
  */
 import { DbError } from "../../base/error.ts";
-import type { MemoryPool } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
 import { NO_ATTRIBUTES } from "../../query/connection.ts";
@@ -38,8 +37,6 @@ export interface SessionParts extends MysqlParts {
   readonly serverVersion: string;
   /** Whether a client has to name a database. */
   readonly rejectsNoDatabase: boolean;
-  /** Memory for what compressed packets unfold to. */
-  readonly unfolded: MemoryPool;
 }
 
 interface Ready {
@@ -63,6 +60,7 @@ const LAST_WORDS: Readonly<Record<EndReason, readonly [number: number, sqlState:
   "idle for too long": [4031, "HY000", "The client was disconnected by the server because of inactivity"],
   shutdown: [1053, "08S01", "Server shutdown in progress"],
   "malformed message": [1835, "HY000", "Malformed communication packet"],
+  "out of memory": [1041, "08004", "Out of memory"],
 };
 
 const DEFAULT_DATABASE = "public";
@@ -259,7 +257,8 @@ export class MysqlSession implements WireProtocol {
     const database = response.database === "" ? DEFAULT_DATABASE : databaseOf(response.database, db);
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, id: this.id });
+    const { memory } = this.connection;
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, id: this.id, memory });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
       id: this.id,
       capabilities: response.capabilities & OFFERED,
@@ -280,7 +279,7 @@ export class MysqlSession implements WireProtocol {
   /** What follows the OK of the sign-in is compressed. */
   private compress(compression: Compression): void {
     const { connection } = this;
-    connection.startLayer(new CompressedLayer(connection.socket, connection.outgoing, compression, this.parts.unfolded));
+    connection.startLayer(new CompressedLayer(connection.socket, connection.outgoing, compression, connection.memory));
   }
 
   private command(payload: Uint8Array, state: Ready): Promise<void> | undefined {

@@ -29,6 +29,11 @@ export class MessageReader {
     this.at = start;
   }
 
+  /** Bytes of the whole message. */
+  get length(): number {
+    return this.bytes.length;
+  }
+
   get remaining(): number {
     return this.bytes.length - this.at;
   }

@@ -65,6 +65,7 @@ const LAST_WORDS: Readonly<Record<EndReason, readonly [sqlState: string, message
   "idle for too long": ["57P05", "terminating connection due to idle-session timeout"],
   shutdown: ["57P01", "terminating connection due to administrator command"],
   "malformed message": ["08P01", "invalid message"],
+  "out of memory": ["53200", "out of memory"],
 };
 
 /** See the file header. */
@@ -243,6 +244,7 @@ export class PostgresSession implements WireProtocol {
       database: databaseExists(database, db) ? database : DEFAULT_DATABASE,
       timeZone: parseTimeZone(parameters.get("TimeZone") ?? parameters.get("timezone") ?? "UTC") ?? "UTC",
       client: this.connection.socket.client,
+      memory: this.connection.memory,
     });
     const settings = new Settings(version);
     begin(session, settings, parameters);

@@ -14,10 +14,17 @@ import { FramingError, Incoming, type Framing } from "./incoming.ts";
 import { SIGN_IN_BYTES_MAX, WAITING_BYTES_MAX } from "./limits.ts";
 import { Outgoing } from "./outgoing.ts";
 import type { WireLayer } from "./wire-layer.ts";
+import type { ConnectionMemory } from "./wire-memory.ts";
 import type { WireSocket } from "./wire-socket.ts";
 
 /** Why a server ends a connection by itself. */
-export type EndReason = "too many connections" | "sign-in took too long" | "idle for too long" | "shutdown" | "malformed message";
+export type EndReason =
+  | "too many connections"
+  | "sign-in took too long"
+  | "idle for too long"
+  | "shutdown"
+  | "malformed message"
+  | "out of memory";
 
 /** What a server makes of a connection. */
 export interface WireProtocol {
@@ -49,6 +56,7 @@ export class WireConnection {
   readonly socket: WireSocket;
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
+  readonly memory: ConnectionMemory;
   private readonly protocol: WireProtocol;
   private readonly events: ConnectionEvents;
   private readonly clock: Pick<Clock, "monotonicMillis">;
@@ -69,21 +77,23 @@ export class WireConnection {
   private stuck = { takenBytes: 0, sinceMs: 0 };
   private ending: { readonly reason: EndReason; readonly detail: string } | undefined;
 
-  /** @param open makes the protocol, which may keep the connection */
+  /** @param memory of this connection alone @param open makes the protocol, which may keep the connection */
   constructor(
     socket: WireSocket,
+    memory: ConnectionMemory,
     clock: Pick<Clock, "monotonicMillis">,
     events: ConnectionEvents,
     open: (connection: WireConnection) => WireProtocol,
   ) {
     this.socket = socket;
     this.events = events;
+    this.memory = memory;
     this.clock = clock;
     this.openedMs = clock.monotonicMillis();
     this.movedMs = this.openedMs;
     this.outgoing = new Outgoing({ write: (bytes, done) => (this.layer ?? socket).write(bytes, done) });
     this.protocol = open(this);
-    this.incoming = new Incoming(this.protocol.framing, SIGN_IN_BYTES_MAX);
+    this.incoming = new Incoming(this.protocol.framing, SIGN_IN_BYTES_MAX, memory);
     socket.listen({ data: (chunk) => this.data(chunk), closed: () => this.closed() });
     this.protocol.opened();
     this.outgoing.send();
@@ -111,6 +121,7 @@ export class WireConnection {
   /** Milliseconds in which the client took nothing of what waits for it; 0 when nothing waits. Counted from call to call. */
   stuckMs(): number {
     const { isBlocked, takenBytes } = this.outgoing;
+    this.watchMemory();
     const now = this.clock.monotonicMillis();
     if (!isBlocked || takenBytes !== this.stuck.takenBytes) this.stuck = { takenBytes, sinceMs: now };
     return now - this.stuck.sinceMs;
@@ -138,7 +149,7 @@ export class WireConnection {
    */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
-      if (this.isGone || this.isOver) return undefined;
+      if (this.isGone || this.isOver || this.ending?.reason === "out of memory") return undefined;
       const { arrivals } = this;
       let message: Uint8Array | undefined;
       try {
@@ -149,6 +160,10 @@ export class WireConnection {
         return undefined;
       }
       if (message !== undefined) return message;
+      if (this.wanted > 0) {
+        await this.waitForRoom();
+        continue;
+      }
       await this.outgoing.flush();
       if (this.isPaused) this.resume();
       this.movedMs = this.clock.monotonicMillis();
@@ -182,6 +197,7 @@ export class WireConnection {
     if (this.ending !== undefined || this.isOver) return;
     this.arrivals++;
     (this.layer ?? this.incoming).push(chunk);
+    this.watchMemory();
     if (!this.isBusy) {
       this.isBusy = true;
       void this.rounds(); // It never rejects.
@@ -207,6 +223,7 @@ export class WireConnection {
     if (this.isGone || this.isOver) return;
     this.movedMs = this.clock.monotonicMillis();
     this.isBusy = false;
+    this.watchMemory();
     if (this.ending !== undefined) this.leave();
     else if (this.isPaused) this.resume();
   }
@@ -216,7 +233,12 @@ export class WireConnection {
     for (;;) {
       const found = this.next();
       const message = found instanceof Promise ? await found : found;
-      if (message === undefined || this.isGone || this.isOver || this.ending !== undefined) return;
+      if (this.isGone || this.isOver || this.ending !== undefined) return;
+      if (message === undefined) {
+        if (this.wanted === 0) return;
+        await this.waitForRoom();
+        continue;
+      }
       const work = this.protocol.message(message);
       if (work !== undefined) await work;
       if (this.isGone || this.isOver || this.ending !== undefined) return;
@@ -227,15 +249,20 @@ export class WireConnection {
 
   private next(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
     const message = this.incoming.next();
-    return message !== undefined || this.layer === undefined ? message : this.unfolded(this.layer);
+    return message !== undefined || this.layer === undefined || this.incoming.wanted > 0 ? message : this.unfolded(this.layer);
   }
 
   private async unfolded(layer: WireLayer): Promise<Uint8Array | undefined> {
     while (!this.isGone && (await layer.unfold(this.incoming))) {
       const message = this.incoming.next();
-      if (message !== undefined) return message;
+      if (message !== undefined || this.incoming.wanted > 0) return message;
     }
     return undefined;
+  }
+
+  /** Bytes that there was no room for when the next message was looked for; 0: it was not that. */
+  private get wanted(): number {
+    return this.incoming.wanted > 0 ? this.incoming.wanted : (this.layer?.wanted ?? 0);
   }
 
   private get waitingBytes(): number {
@@ -247,6 +274,25 @@ export class WireConnection {
     this.outgoing.send();
     if (this.layer === undefined) this.socket.end();
     else void this.layer.drained().then(() => this.socket.end()); // It never rejects.
+  }
+
+  /** Waits until there may be room for the message that comes in; where there is none in time, the connection ends. */
+  private async waitForRoom(): Promise<void> {
+    const { wanted } = this;
+    const began = this.clock.monotonicMillis();
+    const lasts = (): boolean => this.clock.monotonicMillis() - began < this.memory.waitMs;
+    while (this.memory.couldTake(wanted) && lasts()) {
+      if (this.isGone || this.isOver || this.ending !== undefined || this.memory.hasRoom(wanted)) return;
+      await Bun.sleep(ROOM_LOOK_MS);
+    }
+    this.ending ??= {
+      reason: "out of memory",
+      detail: `there is no room for a message of this length (memory.limit); send less at a time`,
+    };
+  }
+
+  private watchMemory(): void {
+    this.memory.watch(this.waitingBytes + this.outgoing.length);
   }
 
   private wake(): void {
@@ -274,6 +320,7 @@ export class WireConnection {
     if (this.isOver) return;
     this.isOver = true;
     this.wake();
+    if (this.isPaused) this.resume(); // What comes in is dropped; a client that leaves would not be seen.
     const { reason, detail } = this.ending ?? { reason: "shutdown", detail: "" };
     this.protocol.lastWords(reason, detail);
     this.endSocket();
@@ -287,9 +334,12 @@ export class WireConnection {
     this.outgoing.close();
     this.layer?.close();
     this.protocol.closed();
+    this.memory.close();
     this.events.closed(this);
   }
 }
 
+/** How often it is looked whether there is room, milliseconds. */
+const ROOM_LOOK_MS = 20;
 /** Milliseconds for last words to be taken. */
 const LINGER_MS = 2000;

@@ -7,6 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { User } from "../../db/auth/user.ts";
 import type { Session } from "../../db/session.ts";
 import { type Connection, endConnection, newConnection } from "../../query/connection.ts";
+import type { KeptMemory } from "../../query/kept-statements.ts";
 import { newSettings, type SessionSettings } from "../../query/session-settings.ts";
 import type { WireName } from "./wire-metrics.ts";
 
@@ -20,6 +21,8 @@ export interface SessionStart {
   readonly client: string;
   /** Number of the connection, where the protocol has one. */
   readonly id?: number;
+  /** Of what it keeps between statements. */
+  readonly memory: KeptMemory;
 }
 
 /** A statement of a session. */
@@ -36,6 +39,7 @@ export interface StatementRun {
 export class WireSession implements Session {
   readonly user: User;
   readonly client: string;
+  readonly memory: KeptMemory;
   database: string;
   timeZone: string;
   settings: SessionSettings = newSettings();
@@ -50,9 +54,10 @@ export class WireSession implements Session {
     this.start = start;
     this.user = start.user;
     this.client = start.client;
+    this.memory = start.memory;
     this.database = start.database;
     this.timeZone = start.timeZone;
-    this.connection = newConnection(start.protocol, this.life.signal, start.id);
+    this.connection = newConnection(start.protocol, this.life.signal, start.memory, start.id);
     this.signal = this.life.signal;
   }
 
@@ -86,7 +91,7 @@ export class WireSession implements Session {
   /** Makes it as it was at its start, as a pool of connections wants it. */
   async reset(): Promise<void> {
     await endConnection(this.connection);
-    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.id);
+    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.memory, this.start.id);
     this.database = this.start.database;
     this.timeZone = this.start.timeZone;
     this.settings = newSettings();
