@@ -24,8 +24,7 @@ interface OpenCursor {
 /** See the file header. */
 export interface Connection {
   readonly protocol: "mysql" | "postgres";
-  /** Its number, as its client and KILL know it; undefined where the protocol has none. */
-  readonly id: number | undefined;
+  readonly client: ConnectionClient;
   /** Fires when the connection ends. */
   readonly signal: AbortSignal;
   /** By name, as PREPARE gave it. */
@@ -37,14 +36,22 @@ export interface Connection {
   attributes: ReadonlyMap<string, string>;
 }
 
-/** A connection that begins now. @param memory of what it keeps @param id its number, where the protocol has one */
+/** What a protocol tells of a connection's client. */
+export interface ConnectionClient {
+  /** Number of the connection, as KILL knows it. */
+  readonly id?: number;
+  /** Who it is, as `user()` tells: `name@host`. */
+  readonly user?: string;
+}
+
+/** A connection that begins now. @param memory of what it keeps */
 export function newConnection(
   protocol: Connection["protocol"],
   signal: AbortSignal,
   memory: KeptMemory = UNCOUNTED,
-  id?: number,
+  client: ConnectionClient = {},
 ): Connection {
-  return { protocol, id, signal, prepared: new KeptStatements(memory), cursors: new Map(), warnings: [], attributes: NO_ATTRIBUTES };
+  return { protocol, client, signal, prepared: new KeptStatements(memory), cursors: new Map(), warnings: [], attributes: NO_ATTRIBUTES };
 }
 
 /** Of a statement whose client says nothing about it. */

@@ -258,7 +258,8 @@ export class MysqlSession implements WireProtocol {
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
     const { memory } = this.connection;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, id: this.id, memory });
+    const told = { id: this.id, user: `${user.name}@${client.slice(0, client.lastIndexOf(":"))}` };
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, told, memory });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
       id: this.id,
       capabilities: response.capabilities & OFFERED,

@@ -127,7 +127,6 @@ const numberType: ScalarFunction["resolve"] = ([size, ...rest]) =>
 
 /** The functions of this file. */
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
-  ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
   fixed("pg_get_userbyid", 1, 1, STRING, OWNER),
   fixed("pg_table_is_visible", 1, 1, BOOLEAN, true),
   fixed("pg_relation_is_publishable", 1, 1, BOOLEAN, false),

@@ -17,6 +17,9 @@ const MYSQL = `8.4.2-GreptimeDB-${VERSION}`;
 /** What `build()` answers; a release names no branch and no commit. */
 const BUILD = `branch: \ncommit: \ncommit_short: \nclean: true\nversion: ${VERSION}`;
 
+/** Who everybody is over PostgreSQL, whose catalog has one owner, and where there is no connection. */
+const OWNER = "postgres";
+
 const database = lenient("database()", constant(STRING), (_, call) => call.environment.database, { volatility: "stable" });
 const schema = alias("current_schema", database);
 
@@ -34,12 +37,15 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
     },
   ),
   lenient("build()", constant(STRING), () => BUILD, { volatility: "stable" }),
-  lenient("connection_id()", constant(INT64), (_, { environment }) => environment.connectionId ?? process.pid, { volatility: "stable" }),
+  lenient("connection_id()", constant(INT64), (_, { environment }) => environment.client?.id ?? process.pid, { volatility: "stable" }),
   lenient(
     "mysql_query_attribute_string(name)",
     typed(["string"], STRING),
     ([name], { environment }) => (typeof name === "string" ? environment.attributes?.get(name) : undefined),
     { volatility: "stable" },
+  ),
+  ...["user", "system_user", "session_user", "current_user"].map((name) =>
+    lenient(`${name}()`, constant(STRING), (_, { environment }) => environment.client?.user ?? OWNER, { volatility: "stable" }),
   ),
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),
   lenient("read_preference()", constant(STRING), () => "LEADER", { volatility: "stable" }),

@@ -129,8 +129,9 @@ function concatWs(args: readonly Value[]): Value {
 }
 
 const length = text1("length(text)", codePointCount, INT32, "text");
-const lower = text1("lower(text)", (text) => text.toLowerCase());
-const upper = text1("upper(text)", (text) => text.toUpperCase());
+// Of numbers too: JDBC drivers of MySQL ask for columns so.
+const lower = text1("lower(text)", (text) => text.toLowerCase(), STRING, "text");
+const upper = text1("upper(text)", (text) => text.toUpperCase(), STRING, "text");
 const substr = strict("substr(text, start[, length])", typed(["string", "integer", "integer"], STRING, 2), ([text, start, count]) =>
   substring(text, Number(start), count === undefined ? undefined : Number(count)),
 );

@@ -1,3 +1,4 @@
+import type { ConnectionClient } from "../../connection.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Value } from "../value/value.ts";
 
@@ -21,8 +22,8 @@ export interface Environment {
   readonly isPostgres?: boolean;
   /** Whether it is one of MySQL. */
   readonly isMysql?: boolean;
-  /** Number of the connection, where it has one. */
-  readonly connectionId?: number | undefined;
+  /** What the protocol tells of the connection's client. */
+  readonly client?: ConnectionClient | undefined;
   /** What the client says about the statement, by name. */
   readonly attributes?: ReadonlyMap<string, string> | undefined;
   /** Of a prepared statement that has any. */
