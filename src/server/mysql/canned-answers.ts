@@ -19,6 +19,9 @@ export interface CannedRows {
 export type CannedAnswer = "done" | CannedRows;
 
 const SQL_MODE = "ONLY_FULL_GROUP_BY STRICT_TRANS_TABLES NO_ZERO_IN_DATE NO_ZERO_DATE ERROR_FOR_DIVISION_BY_ZERO NO_ENGINE_SUBSTITUTION";
+/** Texts are UTF-8 and compare by their bytes. */
+const CHARSET = "utf8mb4";
+const COLLATION = "utf8mb4_bin";
 const LONG_TIMEOUT = "31536000";
 const ISOLATION = "REPEATABLE-READ";
 
@@ -32,12 +35,27 @@ const VARIABLES: Readonly<Record<string, string>> = {
   wait_timeout: LONG_TIMEOUT,
   net_write_timeout: LONG_TIMEOUT,
   version_comment: "GreptimeDB",
+  autocommit: "1",
+  auto_increment_increment: "1",
+  character_set_client: CHARSET,
+  character_set_connection: CHARSET,
+  character_set_database: CHARSET,
+  character_set_results: CHARSET,
+  character_set_server: CHARSET,
+  character_set_system: CHARSET,
+  collation_connection: COLLATION,
+  collation_database: COLLATION,
+  collation_server: COLLATION,
+  init_connect: "",
+  license: "",
+  local_infile: "1",
+  sql_mode: SQL_MODE.replaceAll(" ", ","),
 };
 
 /** Beginnings of statements that are done by saying so. */
 const DONE: readonly RegExp[] = [
   /^(?:begin|commit|rollback|start|savepoint|release)\b/i,
-  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_write_timeout|foreign_key_checks)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_(?:read|write)_timeout|foreign_key_checks)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:autocommit|sql_log_bin|transaction|sql_mode|sql_select_limit)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:profiling|sql_quote_show_create)\b/i,
   /^select\s+\$\$/i,
@@ -46,9 +64,20 @@ const DONE: readonly RegExp[] = [
   /^unlock\s+binlog\b/i,
   /^show\s+master\s+status\b/i,
   /^show\s+all\s+slaves\s+status\b/i,
-  /^show\s+(?:plugins|engines)\b/i,
   /^show\s+@@/i,
-  /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
+];
+
+/** What is shown by tables that are always empty, or that another statement reads. */
+const EMPTY: readonly (readonly [RegExp, columns: string])[] = [
+  [/^show\s+plugins\s*$/i, "Name Status Type Library License"],
+  [
+    /^show\s+(?:full\s+)?triggers\b/i,
+    "Trigger Event Table Statement Timing Created sql_mode Definer character_set_client collation_connection Database_Collation",
+  ],
+  [
+    /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
+    "LOGFILE_GROUP_NAME FILE_NAME TOTAL_EXTENTS INITIAL_SIZE ENGINE EXTRA",
+  ],
 ];
 
 /** Shown as a name and a value. */
@@ -66,6 +95,8 @@ const CHARACTERS_MAX = 16 * 1024;
 export function cannedAnswer(text: string, session: WireSession): CannedAnswer | undefined {
   if (text.length > CHARACTERS_MAX || /^insert\b/i.test(text)) return undefined;
   if (DONE.some((pattern) => pattern.test(text))) return "done";
+  const [, empty] = EMPTY.find(([pattern]) => pattern.test(text)) ?? [];
+  if (empty !== undefined) return { headers: empty.split(" ").map((name) => ({ name, type: STRING })), rows: [] };
   if (TIME_DIFFERENCE.test(text)) return textRow(["timediff(now(),utc_timestamp())"], ["00:00:00"]);
   const shown = SHOW_VARIABLES.exec(text);
   if (shown !== null) return shownVariable((shown[1] ?? shown[2] ?? "").toLowerCase());

@@ -40,10 +40,36 @@ interface QueryText {
 export async function statementsOf(sent: string, talk: Talk): Promise<QueryText> {
   const pace = new Pace(talk.parts.scheduler);
   const text = await paced(withoutBackslashes(sent), pace);
-  const statements = await paced(splitStatements(text), pace);
+  const found = await paced(splitStatements(text), pace);
+  const known = inKnownWords(text, found);
+  if (known !== text) return { text: known, statements: await paced(splitStatements(known), pace) };
+  const statements = found;
   if (statements.length === 0 && !/\/\*|--/.test(text))
     throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
   return { text, statements };
+}
+
+/** Statements of MySQL that the grammar knows by other words. */
+const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^show\s+(?:global|session)\s+status\s*$/i, "SHOW STATUS"],
+  [
+    /^show\s+(?:storage\s+)?engines\s*$/i,
+    'SELECT engine AS "Engine", support AS "Support", comment AS "Comment", transactions AS "Transactions", xa AS "XA", ' +
+      'savepoints AS "Savepoints" FROM information_schema.engines',
+  ],
+];
+const OTHER_WORDS_CHARACTERS_MAX = 80;
+
+/** The text with such statements in words of the grammar. */
+function inKnownWords(text: string, statements: readonly StatementText[]): string {
+  let known = text;
+  for (const { start, end } of statements.toReversed()) {
+    if (end - start > OTHER_WORDS_CHARACTERS_MAX) continue;
+    const statement = text.slice(start, end);
+    const [, instead] = OTHER_WORDS.find(([pattern]) => pattern.test(statement)) ?? [];
+    if (instead !== undefined) known = known.slice(0, start) + instead + known.slice(end);
+  }
+  return known;
 }
 
 async function runAll({ text, statements }: QueryText, talk: Talk): Promise<void> {

@@ -28,6 +28,7 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   database,
   schema,
   alias("current_database", database),
+  alias("schema", database),
   lenient(
     "version()",
     constant(STRING),
