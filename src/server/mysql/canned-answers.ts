@@ -7,7 +7,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
-import type { WireSession } from "../wire/wire-session.ts";
+import type { Talk } from "./talk.ts";
 
 /** Rows that are made at once. */
 export interface CannedRows {
@@ -35,7 +35,6 @@ const VARIABLES: Readonly<Record<string, string>> = {
   wait_timeout: LONG_TIMEOUT,
   net_write_timeout: LONG_TIMEOUT,
   version_comment: "GreptimeDB",
-  autocommit: "1",
   auto_increment_increment: "1",
   character_set_client: CHARSET,
   character_set_connection: CHARSET,
@@ -92,7 +91,7 @@ const TIME_DIFFERENCE = /^select\s+timediff\(\s*now\(\s*\)\s*,\s*utc_timestamp\(
 const CHARACTERS_MAX = 16 * 1024;
 
 /** The answer to a statement; undefined for one that is the database's. */
-export function cannedAnswer(text: string, session: WireSession): CannedAnswer | undefined {
+export function cannedAnswer(text: string, talk: Talk): CannedAnswer | undefined {
   if (text.length > CHARACTERS_MAX || /^insert\b/i.test(text)) return undefined;
   if (DONE.some((pattern) => pattern.test(text))) return "done";
   const [, empty] = EMPTY.find(([pattern]) => pattern.test(text)) ?? [];
@@ -101,7 +100,7 @@ export function cannedAnswer(text: string, session: WireSession): CannedAnswer |
   const shown = SHOW_VARIABLES.exec(text);
   if (shown !== null) return shownVariable((shown[1] ?? shown[2] ?? "").toLowerCase());
   const [, list] = SELECT_VARIABLES.exec(text) ?? [];
-  return list === undefined ? undefined : selectedVariables(list, session);
+  return list === undefined ? undefined : selectedVariables(list, talk);
 }
 
 function shownVariable(name: string): CannedRows {
@@ -109,7 +108,7 @@ function shownVariable(name: string): CannedRows {
   return textRow(["Variable_name", "Value"], value === undefined ? ["", ""] : [name, value]);
 }
 
-function selectedVariables(list: string, session: WireSession): CannedRows | undefined {
+function selectedVariables(list: string, talk: Talk): CannedRows | undefined {
   const items = list.split(",").map((item) => VARIABLE.exec(item.trim()));
   if (items.some((item) => item === null)) return undefined;
   // What clients size their packets by is what the server takes.
@@ -118,11 +117,12 @@ function selectedVariables(list: string, session: WireSession): CannedRows | und
   const names = items.map((item) => item?.[3] ?? item?.[4] ?? item?.[5] ?? item?.[6] ?? item?.[1]?.toLowerCase() ?? "");
   return textRow(
     names,
-    items.map((item) => valueOf(item?.[2]?.toLowerCase() ?? "", session)),
+    items.map((item) => valueOf(item?.[2]?.toLowerCase() ?? "", talk)),
   );
 }
 
-function valueOf(name: string, { timeZone, settings }: WireSession): string {
+function valueOf(name: string, { session: { timeZone, settings }, isAutocommit }: Talk): string {
+  if (name === "autocommit") return isAutocommit ? "1" : "0";
   if (name === "time_zone") return timeZone;
   if (name === "system_time_zone") return parseTimeZone("SYSTEM") ?? "UTC";
   if (name === "max_execution_time") return String(settings.timeoutMillis);

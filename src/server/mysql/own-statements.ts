@@ -17,6 +17,7 @@ export type OwnStatement =
   | { readonly kind: "use"; readonly database: string }
   | { readonly kind: "kill"; readonly id: number; readonly what: "query" | "connection" }
   | { readonly kind: "show-warnings" }
+  | { readonly kind: "autocommit"; readonly isOn: boolean }
   | LoadStatement;
 
 const USE = /^use\s+(?:`([^`]+)`|"([^"]+)"|([^\s;]+))\s*$/i;
@@ -25,6 +26,8 @@ const KILL = /^kill\s+(?:(query|connection)\s+)?(\d{1,10})\s*$/i;
 const CONNECTION_ID = /^select\s+(connection_id\(\s*\))\s*$/i;
 const SHOW_WARNINGS = /^show\s+warnings\b/i;
 const WARNING_CODE = 1000;
+/** There are no transactions: drivers look for what they have set. */
+const AUTOCOMMIT = /^set\s(?:[^']*[\s,.@])?autocommit\s*:?=\s*(0|1|on|off|true|false|default)\b/i;
 
 /** What a statement is, if it is one of these. @param text without comments before it @throws WireFailure */
 export function ownStatement(text: string, talk: Talk): OwnStatement | undefined {
@@ -40,7 +43,9 @@ export function ownStatement(text: string, talk: Talk): OwnStatement | undefined
   if (SHOW_WARNINGS.test(text)) return { kind: "show-warnings" };
   const load = parseLoad(text);
   if (load !== undefined) return load;
-  const answer = cannedAnswer(text, talk.session);
+  const answer = cannedAnswer(text, talk);
+  const autocommit = answer === "done" ? AUTOCOMMIT.exec(text)?.[1] : undefined;
+  if (autocommit !== undefined) return { kind: "autocommit", isOn: /^(?:1|on|true|default)$/i.test(autocommit) };
   return answer === undefined ? undefined : { kind: "canned", answer };
 }
 
@@ -59,6 +64,9 @@ export function answerOwn(statement: PlainStatement, talk: Talk): StatementResul
     }
     case "show-warnings":
       return warnings(talk);
+    case "autocommit":
+      talk.isAutocommit = statement.isOn;
+      return DONE;
     case "canned":
       return statement.answer === "done" ? DONE : resultOf(statement.answer);
   }

@@ -381,5 +381,6 @@ function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
 async function reset({ talk, prepared }: Ready): Promise<void> {
   await prepared.clear();
   await talk.session.reset();
+  talk.isAutocommit = true;
   talk.ok();
 }

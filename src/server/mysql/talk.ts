@@ -56,8 +56,10 @@ export class Talk {
   readonly id: number;
   readonly readPacket: TalkStart["readPacket"];
   capabilities: number;
+  /** What the client has set; nothing goes by it. */
+  isAutocommit = true;
   /** Last values that the client was told of. */
-  private told: { database: string; timeZone: string };
+  private told: { readonly database: string; readonly timeZone: string; readonly isAutocommit: boolean };
 
   constructor(parts: MysqlParts, metrics: WireMetrics, packets: PacketWriter, session: WireSession, start: TalkStart) {
     this.parts = parts;
@@ -68,7 +70,7 @@ export class Talk {
     this.id = start.id;
     this.readPacket = start.readPacket;
     this.capabilities = start.capabilities;
-    this.told = { database: session.database, timeZone: session.timeZone };
+    this.told = { database: session.database, timeZone: session.timeZone, isAutocommit: true };
   }
 
   /** Whether client and server have a capability. */
@@ -97,7 +99,7 @@ export class Talk {
     const place = this.packets.begin();
     this.packets.outgoing.u8(0xfe);
     this.packets.u16(this.warningCount);
-    this.packets.u16(statusOf(hasMore) | cursor);
+    this.packets.u16(this.statusOf(hasMore) | cursor);
     this.packets.end(place);
   }
 
@@ -114,6 +116,10 @@ export class Talk {
     if (thrown instanceof AssertionError) this.packets.outgoing.send();
   }
 
+  private statusOf(hasMore: boolean): number {
+    return (this.isAutocommit ? Status.Autocommit : 0) | (hasMore ? Status.MoreResults : 0);
+  }
+
   private get warningCount(): number {
     return Math.min(this.session.connection.warnings.length, 0xffff);
   }
@@ -125,7 +131,7 @@ export class Talk {
     packets.outgoing.u8(first);
     packets.lenenc(rowCount);
     packets.lenenc(0); // last inserted id
-    packets.u16(statusOf(hasMore) | cursor | (changes.length > 0 ? Status.SessionChanged : 0));
+    packets.u16(this.statusOf(hasMore) | cursor | (changes.length > 0 ? Status.SessionChanged : 0));
     packets.u16(this.warningCount);
     if (!this.has(Capability.SessionTrack)) packets.outgoing.text(info);
     else if (info !== "" || changes.length > 0) packets.lenencText(info);
@@ -138,20 +144,18 @@ export class Talk {
 
   /** What of the session has changed since the client was told last. */
   private changes(): readonly Uint8Array[] {
+    const { isAutocommit } = this;
     const { database, timeZone } = this.session;
     const changes: Uint8Array[] = [];
     if (database !== this.told.database) changes.push(change(TRACK_SCHEMA, database));
     if (timeZone !== this.told.timeZone) changes.push(change(TRACK_VARIABLE, "time_zone", timeZone));
-    this.told = { database, timeZone };
+    if (isAutocommit !== this.told.isAutocommit) changes.push(change(TRACK_VARIABLE, "autocommit", isAutocommit ? "ON" : "OFF"));
+    this.told = { database, timeZone, isAutocommit };
     return changes;
   }
 }
 
 const malformed = (thrown: MalformedPacket): string => `Malformed communication packet: ${thrown.message}`;
-
-function statusOf(hasMore: boolean): number {
-  return Status.Autocommit | (hasMore ? Status.MoreResults : 0);
-}
 
 /** A kind, and texts behind their lenenc lengths: names and zones are shorter than 251 bytes, and longer ones are cut. */
 function change(kind: number, ...texts: readonly string[]): Uint8Array {

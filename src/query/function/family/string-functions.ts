@@ -132,8 +132,12 @@ const length = text1("length(text)", codePointCount, INT32, "text");
 // Of numbers too: JDBC drivers of MySQL ask for columns so.
 const lower = text1("lower(text)", (text) => text.toLowerCase(), STRING, "text");
 const upper = text1("upper(text)", (text) => text.toUpperCase(), STRING, "text");
-const substr = strict("substr(text, start[, length])", typed(["string", "integer", "integer"], STRING, 2), ([text, start, count]) =>
-  substring(text, Number(start), count === undefined ? undefined : Number(count)),
+const substr = strict(
+  "substr(text, start[, length])",
+  typed(["string", "integer", "integer"], STRING, 2),
+  ([text, start, count], { environment }) =>
+    // Of MySQL a length below 0 gives nothing, which its JDBC drivers rely on.
+    substring(text, Number(start), count === undefined ? undefined : Math.max(Number(count), environment.isMysql === true ? 0 : -1)),
 );
 const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
