@@ -54,7 +54,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 /** Beginnings of statements that are done by saying so. */
 const DONE: readonly RegExp[] = [
   /^(?:begin|commit|rollback|start|savepoint|release)\b/i,
-  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_(?:read|write)_timeout|foreign_key_checks)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_\w+_timeout|foreign_key_checks)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:autocommit|sql_log_bin|transaction|sql_mode|sql_select_limit)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:profiling|sql_quote_show_create)\b/i,
   /^select\s+\$\$/i,

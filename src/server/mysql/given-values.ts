@@ -42,7 +42,7 @@ export interface Given {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** Reads what comes with EXECUTE. @throws MalformedPacket; DbError InvalidArguments for a value that is none; a count where it is too low */
+/** Reads what comes with EXECUTE; a count that is too low. @throws MalformedPacket; DbError InvalidArguments for a value that is none */
 export function readGiven(reader: PacketReader, places: Places): Given | { readonly tooFew: number } {
   const { parameters, hasCount, timeZone } = places;
   const wanted = parameters.length;

@@ -137,7 +137,11 @@ const substr = strict(
   typed(["string", "integer", "integer"], STRING, 2),
   ([text, start, count], { environment }) =>
     // Of MySQL a length below 0 gives nothing, which its JDBC drivers rely on.
-    substring(text, Number(start), count === undefined ? undefined : Math.max(Number(count), environment.isMysql === true ? 0 : -1)),
+    substring(
+      text,
+      Number(start),
+      count === undefined ? undefined : environment.isMysql === true ? Math.max(0, Number(count)) : Number(count),
+    ),
 );
 const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);
