@@ -4,9 +4,9 @@
  *
  *   length(3) sequence(1) unfolded length(3) bytes      unfolded length 0: the bytes are as they are
  *
- * What a client says of lengths is held against what is allowed, and room for it is taken as for messages, before anything is unfolded;
- * what comes out must have the length that was said. Long pieces are folded and unfolded beside the thread: 64 KiB of rows take 1.1 ms to fold,
- * 16 MiB 25 ms to unfold (Bun 1.4.5, 2 cores).
+ * What a client says of lengths is held against what is allowed, and room for it is taken as for messages, before anything is
+ * unfolded; what comes out must have the length that was said. Long pieces are folded and unfolded beside the thread: 64 KiB of rows
+ * take 1.1 ms to fold, 16 MiB 25 ms to unfold (Bun 1.4.5, 2 cores).
  */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
