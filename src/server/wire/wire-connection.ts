@@ -175,13 +175,18 @@ export class WireConnection {
   /** Message after message while there are whole ones. Never rejects. */
   private async rounds(): Promise<void> {
     try {
-      for (let message = this.incoming.next(); message !== undefined; message = this.incoming.next()) {
+      for (let message = this.incoming.next(); message !== undefined; ) {
         const work = this.protocol.message(message);
         if (work !== undefined) await work;
         if (this.isGone || this.isOver) return;
         if (this.ending !== undefined) break;
         if (this.outgoing.isFull) await this.outgoing.flush();
         if (this.isPaused && this.incoming.length <= WAITING_BYTES_MAX) this.resume();
+        message = this.incoming.next();
+        if (message !== undefined) continue;
+        await this.outgoing.flush();
+        if (this.isGone || this.isOver || this.ending !== undefined) break;
+        message = this.incoming.next(); // One may have come while the client took its answers.
       }
       await this.outgoing.flush();
     } catch (thrown) {
