@@ -189,11 +189,19 @@ export class LocalDb implements Db {
 
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
     this.checkDatabase(session);
+    const context = this.contextOf(session, session.signal);
+    const known = this.plans.preparedOf(text, context);
+    if (known !== undefined) {
+      authorizeStatement(session, () => needsOf(known.statement, session.connection));
+      return known;
+    }
     const memory = this.openSyntaxMemory();
     try {
       const tree = onlyStatement(await parseInTurns(understood(text, session), this.parsePace(session, memory)));
       authorizeStatement(session, () => needsOf(tree.statement, session.connection));
-      return await prepareQuery(tree, text, this.contextOf(session, session.signal));
+      const query = await prepareQuery(tree, text, context);
+      this.plans.keepPreparedText(text, query, context);
+      return query;
     } catch (thrown) {
       throw await this.withoutSecrets(thrown, text);
     } finally {

@@ -23,7 +23,7 @@ const FOUND = [
   "SELECT * FROM cpu c WHERE c.host = 'h1' AND c.rack = 1 ORDER BY 1, 2 DESC LIMIT 10 OFFSET 2",
   "SELECT host, max(usage) FROM cpu WHERE ts BETWEEN 1000 AND 2000 AND host IN ('h1', 'h2') GROUP BY host ORDER BY 2 LIMIT 5",
   "SELECT host, last_value(usage ORDER BY ts) FROM cpu WHERE ts >= 5 AND host = 'h1' OR FALSE GROUP BY host",
-  "SELECT date_bin(INTERVAL '1 minute', ts) AS m, avg(usage) + 1 FROM cpu WHERE ts > '1970-01-01' AND usage > 0.25 GROUP BY m HAVING count(*) > 0",
+  "SELECT date_bin(INTERVAL '1 minute', ts) AS m, avg(n) + 1 FROM cpu WHERE ts > '1970-01-01' AND usage > 0.5 GROUP BY m HAVING max(n) > 0",
   "SELECT date_trunc('minute', ts), max(n) FROM cpu WHERE ts < '2024-01-01' GROUP BY 1 ORDER BY 1 DESC LIMIT 3",
   "SELECT usage FROM cpu WHERE rack = 1 AND ts >= 10.5 AND note LIKE 'a%' AND d = 1.25",
   "SELECT usage FROM cpu WHERE rack IN (1, 2, 3) AND n > 9007199254740993",

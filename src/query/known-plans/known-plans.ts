@@ -19,6 +19,7 @@ import type { QueryContext } from "../query-context.ts";
 import type { Select } from "../sql/syntax/ast.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import { type PlanTemplate, templateOf } from "./plan-template.ts";
+import { PreparedTexts } from "./prepared-texts.ts";
 import { shapeOf, type TextConstant, type TextShape } from "./text-shape.ts";
 import { placesOf } from "./written-where.ts";
 
@@ -96,6 +97,7 @@ export class KnownPlans implements MemoryHolder {
   private readonly shapes: Map<string, Shape> = new Map();
   /** Gone with their statements, of which a connection has `PREPARED_MAX` at most. */
   private readonly prepared: WeakMap<PreparedQuery, Shape> = new WeakMap();
+  private readonly texts: PreparedTexts = new PreparedTexts();
   private used = 0;
 
   /** @param bytesMax 0: nothing is kept */
@@ -138,6 +140,16 @@ export class KnownPlans implements MemoryHolder {
     this.misses++;
     if (shape !== undefined && shape.pinned === undefined) return undefined;
     return { kind: "new", keep: (statement, made) => this.keepText({ key, text, shaped }, statement, made, context) };
+  }
+
+  /** What was prepared of a text lately; undefined where it must be prepared. */
+  preparedOf(text: string, context: QueryContext): PreparedQuery | undefined {
+    return this.bytesMax === 0 ? undefined : this.texts.find(text, context);
+  }
+
+  /** Says what was prepared of a text. */
+  keepPreparedText(text: string, query: PreparedQuery, context: QueryContext): void {
+    if (this.bytesMax > 0) this.texts.keep(text, query, context);
   }
 
   /** The plan of a prepared statement with values; undefined where it is not known. @param context has the values */

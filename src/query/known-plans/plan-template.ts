@@ -19,7 +19,6 @@ import type { Catalog, Table } from "../../table/catalog.ts";
 import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { conjunctsOf } from "../expression/expression.ts";
-import { functionNamed } from "../function/registry.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import type { PlannedTagPredicate } from "../operator/scan/node.ts";
@@ -31,6 +30,7 @@ import { resolveName, type ResolvedName, sourceOf } from "../plan/from/source.ts
 import { newPlanner } from "../plan/plan-query.ts";
 import type { Expression, Select } from "../sql/syntax/ast.ts";
 import type { TextConstant } from "./text-shape.ts";
+import { hangsOnMoment, isQuery, placeholdersIn, someNode } from "./tree-tests.ts";
 import { type ConstantNodes, conditionsOf, constantsIn, withConstants } from "./written-where.ts";
 
 /** What a part of a WHERE comes to that the scan says wholly. */
@@ -191,35 +191,4 @@ const NO_NODES: ConstantNodes = new Map();
 function scanBelow(node: PlanNode): Extract<PlanNode, { kind: "scan" }> | undefined {
   if (node.kind === "scan") return node;
   return "input" in node && inputsOf(node).length === 1 ? scanBelow(node.input) : undefined;
-}
-
-/** A node of a syntax tree, of any kind, and what holds nodes. */
-type Tree = unknown;
-
-function isQuery(node: Readonly<Record<string, Tree>>): boolean {
-  const { kind } = node;
-  return kind === "sub-query" || kind === "exists" || kind === "in-query" || kind === "quantified" || kind === "derived";
-}
-
-/** Whether a call gives the same within one statement only, and was folded into the plan. Some are written as names: `current_date`. */
-function hangsOnMoment({ kind, name }: Readonly<Record<string, Tree>>): boolean {
-  const called = kind === "call" ? name : kind === "column" && Array.isArray(name) ? name.at(-1) : undefined;
-  return typeof called === "string" && functionNamed(called.toLowerCase())?.volatility === "stable";
-}
-
-function placeholdersIn(tree: Tree): ReadonlySet<number> {
-  const found = new Set<number>();
-  someNode(tree, ({ kind, index }) => {
-    if (kind === "placeholder" && typeof index === "number") found.add(index);
-    return false;
-  });
-  return found;
-}
-
-/** Whether a node of a tree meets a test, wherever it stands: trees are plain data. */
-function someNode(tree: Tree, test: (node: Readonly<Record<string, Tree>>) => boolean): boolean {
-  if (typeof tree !== "object" || tree === null || tree instanceof Uint8Array) return false;
-  if (Array.isArray(tree)) return tree.some((each) => someNode(each, test));
-  const node = tree as Readonly<Record<string, Tree>>; // An object that is no array.
-  return test(node) || Object.values(node).some((each) => someNode(each, test));
 }
