@@ -13,6 +13,7 @@ import { runLogs } from "./macro/logs-bench.ts";
 import { runMemory } from "./macro/memory-bench.ts";
 import { describeMachine } from "./macro/machine.ts";
 import { findPeers } from "./macro/peers.ts";
+import { waitForNoRest } from "./macro/process-meter.ts";
 import { type Progress, terminalProgress } from "./macro/progress.ts";
 import { runPromql } from "./macro/promql-bench.ts";
 import { promqlText } from "./macro/promql-report.ts";
@@ -57,6 +58,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (options.command === "micro") return await runMicro(options.filters, options.out);
+  if (options.isSmoke) waitForNoRest();
   const progress = terminalProgress();
   const workDirectory = resolve(options.workDirectory ?? (await mkdtemp(join(tmpdir(), "varve-bench-"))));
   await mkdir(workDirectory, { recursive: true });
@@ -163,7 +165,7 @@ async function measureQueries(options: Options, workDirectory: string, kept: str
   if (influxdb !== undefined) await loadStore(influxdb.target, influxdb.directory, load);
   const queries = queriesFor(dataset, queriesPerType).filter(({ type }) => types.includes(type));
   const rounds = { repeats, millisMin: isSmoke ? 0 : WARM_MILLIS_MIN };
-  return queriesText(await runQueries({ varve, influxdb, queries, rounds, withDuckdb, progress }));
+  return queriesText(await runQueries({ varve, influxdb, queries, rounds, withDuckdb, startsAnew: !isSmoke, progress }));
 }
 
 /** What of Varve is measured: every number of threads, with and without merges. */

@@ -15,7 +15,7 @@ import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
-import { memoryLimitOf } from "./config/memory-limit.ts";
+import { bodiesLimitOf, memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
@@ -43,6 +43,7 @@ import { type MysqlOptions, startMysqlServer } from "./server/mysql/server.ts";
 import { type PostgresOptions, startPostgresServer } from "./server/postgres/server.ts";
 import { probeWireAddress, type WireListener } from "./server/wire/listener.ts";
 import type { TlsOptions } from "./server/wire/tls-files.ts";
+import { WireMemory } from "./server/wire/wire-memory.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
@@ -122,7 +123,8 @@ export async function startStandalone(
     onBug,
   });
   listeners.push(http);
-  const ofWires = { ...database, marks, userProvider, onBug };
+  const wireMemory = new WireMemory(memory, bodiesLimitOf(settings, 1), settings.general.inFlightPolicy);
+  const ofWires = { ...database, marks, userProvider, onBug, memory: wireMemory };
   const mysql = await openMysql(settings, log, ofWires);
   if (mysql !== undefined) listeners.push(mysql);
   const postgres = await openPostgres(settings, log, ofWires);
@@ -311,7 +313,7 @@ function openTelnet(
 async function openMysql(
   { mysql }: Settings,
   log: RootLog,
-  parts: Pick<MysqlOptions, "db" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
+  parts: Pick<MysqlOptions, "db" | "scheduler" | "metrics" | "memory" | "marks" | "userProvider" | "onBug">,
 ): Promise<WireListener | undefined> {
   const { enable, addr, keepAliveMs, rejectNoDatabase, preparedStmtCacheSize } = mysql;
   if (!enable) return undefined;
@@ -343,7 +345,7 @@ function tlsOf({
 async function openPostgres(
   { postgres }: Settings,
   log: RootLog,
-  parts: Pick<PostgresOptions, "db" | "scheduler" | "metrics" | "marks" | "userProvider" | "onBug">,
+  parts: Pick<PostgresOptions, "db" | "scheduler" | "metrics" | "memory" | "marks" | "userProvider" | "onBug">,
 ): Promise<WireListener | undefined> {
   const { enable, addr, keepAliveMs, authMethod } = postgres;
   if (!enable) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Measures the fifteen query types on a loaded and flushed Varve, started anew for each of them, beside DuckDB on the very same Parquet
- * files and InfluxDB with the same rows.
+ * Measures the fifteen query types on a loaded and flushed Varve, started anew for each of them unless the run is a smoke test, beside
+ * DuckDB on the very same Parquet files and InfluxDB with the same rows.
  */
 import { join } from "node:path";
 import { type CanonicalCell, type CellKind, columnOrder, digestRows, type ResultDigest } from "./canonical.ts";
@@ -48,15 +48,18 @@ export interface QueryPlan {
   readonly queries: readonly Query[];
   readonly rounds: WarmRounds;
   readonly withDuckdb: boolean;
+  /** Starts Varve anew for each type, so that each has a first query of a process. */
+  readonly startsAnew: boolean;
   readonly progress: Progress;
 }
 
 /** Times all queries in every engine. Two never run at once. @throws Error when Varve and DuckDB disagree on a result */
 export async function runQueries(plan: QueryPlan): Promise<readonly QueryResult[]> {
   const own: TypeTimings[] = [];
-  for (const type of queryTypesOf(plan.queries)) {
-    plan.progress(`${type}: Varve, started anew`);
-    own.push(await timeInVarve(plan, type));
+  const types = queryTypesOf(plan.queries);
+  for (const some of plan.startsAnew ? types.map((type) => [type]) : [types]) {
+    plan.progress(`${some.join(", ")}: Varve, started anew`);
+    own.push(...(await timeInVarve(plan, some)));
   }
   const timings = own.flatMap((type) => type.timings);
   const duckdb = plan.withDuckdb ? await timeInDuckdb(plan) : undefined;
@@ -75,18 +78,22 @@ interface TypeTimings {
   readonly rssBytesPeak: number;
 }
 
-async function timeInVarve({ varve, queries, rounds }: QueryPlan, type: string): Promise<TypeTimings> {
+/** Types in one process. */
+async function timeInVarve({ varve, queries, rounds }: QueryPlan, types: readonly string[]): Promise<readonly TypeTimings[]> {
   const running = await varve.target.start(varve.directory);
   const { baseUrl, server } = running;
   const engine = { run: (query: Query) => sqlBody(baseUrl, query.sql), digest: (query: Query) => digest(baseUrl, query) };
-  const timings = await timeType(
-    engine,
-    queries.filter((query) => query.type === type),
-    rounds,
-  );
-  const { rssBytesPeak } = readProcess(server.pid);
+  const found: TypeTimings[] = [];
+  for (const type of types) {
+    const timings = await timeType(
+      engine,
+      queries.filter((query) => query.type === type),
+      rounds,
+    );
+    found.push({ type, timings, rssBytesPeak: readProcess(server.pid).rssBytesPeak });
+  }
   await server.stop();
-  return { type, timings, rssBytesPeak };
+  return found;
 }
 
 async function timeInDuckdb({ varve, queries, rounds, progress }: QueryPlan): Promise<readonly QueryTiming[]> {

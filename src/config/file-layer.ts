@@ -1,6 +1,7 @@
 /** Settings from a TOML file. */
 import { parse, TomlError } from "smol-toml";
 import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
+import { utf8Document } from "../base/bytes/utf8.ts";
 import { ConfigError } from "./config-error.ts";
 import { classOfKey, inertWarning, unknownWarning } from "./known-key.ts";
 import type { Layer, RawSetting } from "./layer.ts";
@@ -58,11 +59,9 @@ function readText(path: string, readFile: ReadFile): string {
   if (bytes.length > CONFIG_FILE_BYTES_MAX) {
     throw new ConfigError(`cannot read config file ${path}: it is larger than ${CONFIG_FILE_BYTES_MAX} bytes`);
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new ConfigError(`cannot read config file ${path}: it is not UTF-8`, undefined, { cause });
-  }
+  const text = utf8Document(bytes);
+  if (text === undefined) throw new ConfigError(`cannot read config file ${path}: it is not UTF-8`);
+  return text;
 }
 
 function parseToml(path: string, text: string): Table {

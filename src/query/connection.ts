@@ -5,13 +5,11 @@
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../column/batch.ts";
+import { type KeptMemory, KeptStatements, UNCOUNTED } from "./kept-statements.ts";
 import type { PreparedQuery } from "./prepared-query.ts";
 
 /** Most cursors of a connection. Reason: each holds a snapshot of its tables and what its query holds. Error: InvalidArguments. */
 export const CURSORS_MAX = 64;
-
-/** Most prepared statements of a connection with a name. Reason: each holds its tree. Error: InvalidArguments. */
-export const PREPARED_MAX = 1024;
 
 /** Most warnings of a statement that are kept. */
 const WARNINGS_MAX = 64;
@@ -29,23 +27,28 @@ export interface Connection {
   /** Fires when the connection ends. */
   readonly signal: AbortSignal;
   /** By name, as PREPARE gave it. */
-  readonly prepared: Map<string, PreparedQuery>;
+  readonly prepared: KeptStatements<string, PreparedQuery>;
   readonly cursors: Map<string, OpenCursor>;
   /** Of the last statement; the next one clears it. */
   readonly warnings: string[];
 }
 
-/** A connection that begins now. */
-export function newConnection(protocol: Connection["protocol"], signal: AbortSignal): Connection {
-  return { protocol, signal, prepared: new Map(), cursors: new Map(), warnings: [] };
+/** A connection that begins now. @param memory of what it keeps */
+export function newConnection(protocol: Connection["protocol"], signal: AbortSignal, memory: KeptMemory = UNCOUNTED): Connection {
+  return { protocol, signal, prepared: new KeptStatements(memory), cursors: new Map(), warnings: [] };
 }
 
 /** Gives back what a connection holds. */
 export async function endConnection(connection: Connection): Promise<void> {
-  const cursors = [...connection.cursors.values()];
-  connection.cursors.clear();
   connection.prepared.clear();
-  for (const cursor of cursors) await cursor.close();
+  await closeCursors(connection);
+}
+
+/** Closes all cursors. */
+export async function closeCursors({ cursors }: Connection): Promise<void> {
+  const open = [...cursors.values()];
+  cursors.clear();
+  for (const cursor of open) await cursor.close();
 }
 
 /** Tells the client something about its statement that is no error. */

@@ -53,3 +53,10 @@ export function floorModulo(a: bigint, b: bigint): bigint {
   const rest = a % b;
   return rest < 0n ? rest + b : rest;
 }
+
+/** A time since 1970 in whole seconds, towards the past, and what is left of its units: 0 <= fraction < perSecond. */
+export function secondsAndFraction(value: bigint, perSecond: number): { readonly seconds: number; readonly fraction: number } {
+  const units = BigInt(perSecond);
+  const fraction = floorModulo(value, units);
+  return { seconds: Number((value - fraction) / units), fraction: Number(fraction) };
+}

@@ -2,6 +2,7 @@
  * Values as text: what `CAST(… AS STRING)` gives, and what columns, files and messages show. Wires that print another text by contract say
  * so where they do (README.md).
  */
+import { utf8Text } from "../base/bytes/utf8.ts";
 import { type DataType, isNested } from "../column/data-type.ts";
 import { decimalText } from "../column/decimal.ts";
 import { isInterval, type Present } from "./any-value.ts";
@@ -13,8 +14,6 @@ import { durationParts, formatDate, formatTimestamp } from "./format-time.ts";
 import { intervalText } from "./interval/interval-text.ts";
 import { nestedText } from "./nested-text.ts";
 import { floatText } from "./number-text.ts";
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A value that is not NULL as text; binary must be UTF-8. @throws DbError EngineExecuteQuery for binary that is no text */
 export function toText(value: Present, from: DataType): string {
@@ -47,11 +46,6 @@ export function toText(value: Present, from: DataType): string {
 
 /** The text that bytes are in UTF-8. */
 export function textOfBytes(bytes: Uint8Array): string | CastFailure {
-  try {
-    return decoder.decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // what the decoder throws for bytes that are not UTF-8
-    const message = "Invalid argument error: Encountered non UTF-8 data: the binary value is not text; use encode(x, 'hex')";
-    return new CastFailure(() => message);
-  }
+  const message = "Invalid argument error: Encountered non UTF-8 data: the binary value is not text; use encode(x, 'hex')";
+  return utf8Text(bytes) ?? new CastFailure(() => message);
 }

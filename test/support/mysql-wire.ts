@@ -1,5 +1,5 @@
 /** A client of MySQL's protocol by hand: packets as bytes, and what the server answers packet by packet. */
-import net from "node:net";
+import { ClientBytes } from "./client-bytes.ts";
 
 /** A packet of the server. */
 export interface ServerPacket {
@@ -54,34 +54,20 @@ export function errorOf({ body }: ServerPacket): number {
 
 /** A connection. */
 export class MysqlWire {
-  /** Set when the server has closed it. */
-  readonly closed: Promise<void>;
-  private isClosed = false;
-  private readonly socket: net.Socket;
-  private bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
-  private wake: () => void = () => undefined;
+  private readonly wire: ClientBytes;
 
-  private constructor(socket: net.Socket) {
-    this.socket = socket;
-    socket.on("data", (chunk: Buffer) => {
-      this.bytes = Buffer.concat([this.bytes, chunk]);
-      this.wake();
-    });
-    socket.on("error", () => undefined); // "close" follows.
-    this.closed = new Promise((resolve) => {
-      socket.on("close", () => {
-        this.isClosed = true;
-        resolve();
-        this.wake();
-      });
-    });
+  private constructor(wire: ClientBytes) {
+    this.wire = wire;
+  }
+
+  /** Set when the server has closed it. */
+  get closed(): Promise<void> {
+    return this.wire.closed;
   }
 
   /** Connects, and says nothing. */
   static async connect(port: number): Promise<MysqlWire> {
-    const socket = net.connect(port, "127.0.0.1");
-    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    return new MysqlWire(socket);
+    return new MysqlWire(await ClientBytes.connect(port));
   }
 
   /** Connects and signs in. */
@@ -94,30 +80,17 @@ export class MysqlWire {
   }
 
   send(...packets: readonly Uint8Array[]): void {
-    this.socket.write(Buffer.concat(packets));
+    this.wire.send(...packets);
   }
 
   /** The next packet; undefined when the server has closed the connection. */
   async next(): Promise<ServerPacket | undefined> {
-    if (!(await this.has(4))) return undefined;
-    const length = this.bytes.readUIntLE(0, 3);
-    if (!(await this.has(length + 4))) return undefined;
-    const found = { sequence: this.bytes[3] ?? 0, body: this.bytes.subarray(4, length + 4) };
-    this.bytes = this.bytes.subarray(length + 4);
-    return found;
+    const head = await this.wire.peek(4);
+    const whole = head && (await this.wire.take(head.readUIntLE(0, 3) + 4));
+    return whole && { sequence: whole[3] ?? 0, body: whole.subarray(4) };
   }
 
   end(): void {
-    this.socket.destroy();
-  }
-
-  private async has(count: number): Promise<boolean> {
-    while (this.bytes.length < count) {
-      if (this.isClosed) return false;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    return true;
+    this.wire.end();
   }
 }

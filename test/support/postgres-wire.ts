@@ -1,5 +1,5 @@
 /** A client of PostgreSQL's protocol by hand: messages as bytes, and what the server answers as letters and fields. */
-import net from "node:net";
+import { ClientBytes } from "./client-bytes.ts";
 
 /** A message of the server. */
 export interface ServerMessage {
@@ -45,34 +45,20 @@ export function fieldsOf({ body }: ServerMessage): Readonly<Record<string, strin
 
 /** A connection. */
 export class WireClient {
-  /** Set when the server has closed it. */
-  readonly closed: Promise<void>;
-  isClosed = false;
-  private readonly socket: net.Socket;
-  private bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
-  private wake: () => void = () => undefined;
+  private readonly wire: ClientBytes;
 
-  private constructor(socket: net.Socket) {
-    this.socket = socket;
-    socket.on("data", (chunk: Buffer) => {
-      this.bytes = Buffer.concat([this.bytes, chunk]);
-      this.wake();
-    });
-    socket.on("error", () => undefined); // "close" follows.
-    this.closed = new Promise((resolve) => {
-      socket.on("close", () => {
-        this.isClosed = true;
-        resolve();
-        this.wake();
-      });
-    });
+  private constructor(wire: ClientBytes) {
+    this.wire = wire;
+  }
+
+  /** Set when the server has closed it. */
+  get closed(): Promise<void> {
+    return this.wire.closed;
   }
 
   /** Connects, and says nothing. */
   static async connect(port: number): Promise<WireClient> {
-    const socket = net.connect(port, "127.0.0.1");
-    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    return new WireClient(socket);
+    return new WireClient(await ClientBytes.connect(port));
   }
 
   /** Connects and starts, up to ReadyForQuery. */
@@ -84,25 +70,19 @@ export class WireClient {
   }
 
   send(...messages: readonly Uint8Array[]): void {
-    this.socket.write(Buffer.concat(messages));
+    this.wire.send(...messages);
   }
 
-  /** The next single byte, as it answers requests for encryption. */
+  /** The next single byte, as it answers requests for encryption; empty when the server has closed the connection. */
   async byte(): Promise<string> {
-    await this.has(1);
-    const text = this.bytes.toString("latin1", 0, 1);
-    this.bytes = this.bytes.subarray(1);
-    return text;
+    return (await this.wire.take(1))?.toString("latin1") ?? "";
   }
 
   /** The next message; undefined when the server has closed the connection. */
   async next(): Promise<ServerMessage | undefined> {
-    if (!(await this.has(5))) return undefined;
-    const length = this.bytes.readInt32BE(1);
-    if (!(await this.has(length + 1))) return undefined;
-    const found = { letter: this.bytes.toString("latin1", 0, 1), body: this.bytes.subarray(5, length + 1) };
-    this.bytes = this.bytes.subarray(length + 1);
-    return found;
+    const head = await this.wire.peek(5);
+    const whole = head && (await this.wire.take(head.readInt32BE(1) + 1));
+    return whole && { letter: whole.toString("latin1", 0, 1), body: whole.subarray(5) };
   }
 
   /** Messages up to one of this letter, it among them; up to the end where there is none. */
@@ -121,11 +101,6 @@ export class WireClient {
   }
 
   end(): void {
-    this.socket.destroy();
-  }
-
-  private async has(length: number): Promise<boolean> {
-    while (this.bytes.length < length && !this.isClosed) await new Promise<void>((resolve) => (this.wake = resolve));
-    return this.bytes.length >= length;
+    this.wire.end();
   }
 }

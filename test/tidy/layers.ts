@@ -21,7 +21,16 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] }
 
 /** Of a layer that another sees only in part: the files that it may import. Servers know results and nothing that makes them. */
 const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  server: { query: ["statement-result.ts", "connection.ts", "prepared-query.ts", "session-settings.ts", "postgres-settings.ts"] },
+  server: {
+    query: [
+      "statement-result.ts",
+      "connection.ts",
+      "kept-statements.ts",
+      "prepared-query.ts",
+      "session-settings.ts",
+      "postgres-settings.ts",
+    ],
+  },
 };
 
 /** Files that wire the layers together and so see all of them. */

@@ -45,6 +45,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       "session-settings.ts",
       "postgres-settings.ts",
       "connection.ts",
+      "kept-statements.ts",
       "prepared-query.ts",
     ],
   },

@@ -1,3 +1,5 @@
+import { strictUtf8 } from "./utf8.ts";
+
 /** Raised by `ByteReader` when bytes end too early or a number is out of range; carries the offset. */
 export class ByteReadError extends Error {
   override readonly name = "ByteReadError";
@@ -8,8 +10,6 @@ export class ByteReadError extends Error {
     this.offset = offset;
   }
 }
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads what `ByteWriter` wrote; every read is bounds-checked. @throws ByteReadError */
 export class ByteReader {
@@ -96,7 +96,7 @@ export class ByteReader {
     const at = this.offset;
     const bytes = this.raw(this.varint());
     try {
-      return decoder.decode(bytes);
+      return strictUtf8.decode(bytes);
     } catch (cause) {
       throw new ByteReadError(`invalid UTF-8 (${String(cause)})`, at);
     }

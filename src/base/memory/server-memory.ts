@@ -11,7 +11,17 @@
  */
 
 /** Who holds memory. `log_queue` is not among them: what waits for the log lies on memtables. */
-export const MEMORY_PARTS = ["request_bodies", "decoders", "series", "memtables", "page_cache", "queries", "plans", "workers"] as const;
+export const MEMORY_PARTS = [
+  "request_bodies",
+  "connections",
+  "decoders",
+  "series",
+  "memtables",
+  "page_cache",
+  "queries",
+  "plans",
+  "workers",
+] as const;
 
 /** One of `MEMORY_PARTS`. */
 export type MemoryPart = (typeof MEMORY_PARTS)[number];

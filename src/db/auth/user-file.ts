@@ -9,6 +9,7 @@ import { printHumanSize } from "../../base/text/human-size.ts";
 import { USER_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Parsed, parsed, refused } from "../../base/text/parsed.ts";
+import { utf8Document } from "../../base/bytes/utf8.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 
@@ -31,12 +32,11 @@ export interface UserFile {
 export function parseUserFile(bytes: Uint8Array): UserFile {
   const accounts: Account[] = [];
   const malformed: number[] = [];
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   let line = 1;
   for (let at = 0; at < bytes.length; line++) {
     const feed = bytes.indexOf(LINE_FEED, at);
     const end = feed < 0 ? bytes.length : feed;
-    const text = decodeLine(decoder, bytes.subarray(at, end));
+    const text = utf8Document(bytes.subarray(at, end));
     if (text === undefined) return { accounts, malformed, brokenAt: line };
     at = end + 1;
     const trimmed = text.trim();
@@ -46,15 +46,6 @@ export function parseUserFile(bytes: Uint8Array): UserFile {
     else accounts.push(account);
   }
   return { accounts, malformed, brokenAt: undefined };
-}
-
-function decodeLine(decoder: TextDecoder, bytes: Uint8Array): string | undefined {
-  try {
-    return decoder.decode(bytes);
-  } catch (thrown) {
-    if (thrown instanceof TypeError) return undefined; // the one failure of a fatal decoder: not UTF-8
-    throw thrown;
-  }
 }
 
 /** Says which lines of a file were not used, and never what is in them. */

@@ -8,13 +8,12 @@
 import { DbError } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { utf8Document } from "../../base/bytes/utf8.ts";
 import { jsonValue } from "../common/json-value.ts";
 import type { PipelineValue } from "../common/value.ts";
 import { JsonFailure, eachJson, mayBeTooDeep } from "../common/json-sequence.ts";
 import { DOCUMENTS_MAX, DOCUMENT_DEPTH_MAX } from "../common/limits.ts";
 import { DOCUMENT_TYPES, type DocumentType } from "./types.ts";
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The type that a Content-Type header names, parameters apart; undefined for any other. */
 export function documentTypeOf(header: string): DocumentType | undefined {
@@ -24,12 +23,9 @@ export function documentTypeOf(header: string): DocumentType | undefined {
 
 /** The text of a body. @throws DbError InvalidArguments when it is no UTF-8 */
 export function textOf(body: Uint8Array): string {
-  try {
-    return utf8.decode(body);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new DbError(StatusCode.InvalidArguments, "Failed to parse payload: the body is not valid UTF-8", { cause: error });
-  }
+  const text = utf8Document(body);
+  if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "Failed to parse payload: the body is not valid UTF-8");
+  return text;
 }
 
 /**

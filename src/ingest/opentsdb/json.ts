@@ -5,13 +5,13 @@
  *
  * Text that is no JSON refuses the whole request; a point that is none is refused alone. Members of other names are passed over.
  */
+import { strictUtf8 } from "../../base/bytes/utf8.ts";
 import { Code, JsonScanner } from "../../format/json/scanner.ts";
 import { type ParsedSeries, type Points, timeMsOf } from "./points.ts";
 import { PutBodyError } from "./types.ts";
 
 const FORM = 1;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const METRIC: Uint8Array = encoder.encode("metric");
 const TIMESTAMP: Uint8Array = encoder.encode("timestamp");
 const VALUE: Uint8Array = encoder.encode("value");
@@ -152,8 +152,8 @@ function seriesOf(metric: Uint8Array, tags: Uint8Array): ParsedSeries {
   let name: unknown;
   let object: unknown;
   try {
-    name = JSON.parse(decoder.decode(metric));
-    object = JSON.parse(decoder.decode(tags));
+    name = JSON.parse(strictUtf8.decode(metric));
+    object = JSON.parse(strictUtf8.decode(tags));
   } catch (error) {
     // The scanner has accepted the text, so only the bytes of a character can be wrong.
     return { flaw: `metric or tags are not UTF-8${error instanceof SyntaxError ? `: ${error.message}` : ""}` };

@@ -3,6 +3,7 @@
  *
  *   put <metric> <seconds or milliseconds> <value> <tag>=<value> ...
  */
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import { numberOfText } from "../../value/number-text.ts";
 import { type ParsedSeries, type Points, timeMsOf } from "./points.ts";
 
@@ -12,7 +13,6 @@ const ARGUMENTS_MIN = 4;
 const WHOLE_TIME = /^\d{1,16}$/;
 /** Seconds with milliseconds behind a point. */
 const SPLIT_TIME = /^(\d{10})\.(\d{1,3})$/;
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Where words stand: start and end of each of the first four. */
 const WORDS_APART = 4;
@@ -67,14 +67,9 @@ function timeOf(text: string): number | undefined {
 }
 
 function seriesOf(metric: Uint8Array, tags: Uint8Array): ParsedSeries {
-  let name: string;
-  let words: readonly string[];
-  try {
-    name = decoder.decode(metric);
-    words = decoder.decode(tags).split(" ");
-  } catch {
-    return { flaw: "metric or tags are not UTF-8" };
-  }
+  const name = utf8Text(metric);
+  const words = utf8Text(tags)?.split(" ");
+  if (name === undefined || words === undefined) return { flaw: "metric or tags are not UTF-8" };
   const pairs = new Map<string, string>();
   for (const word of words) {
     if (word === "") continue;

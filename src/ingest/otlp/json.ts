@@ -4,6 +4,7 @@
  * numbers or text, enums as numbers (names are read too), unknown names ignored.
  */
 import { errorText } from "../../base/error.ts";
+import { strictUtf8Document } from "../../base/bytes/utf8.ts";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { VALUE_DEPTH_MAX } from "./limits.ts";
 import { type Field, type MessageName, MESSAGES } from "./messages.ts";
@@ -24,7 +25,7 @@ const MESSAGE_DEPTH = 12;
 export function protobufOfJson(body: Uint8Array, request: RequestName): Uint8Array {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    parsed = JSON.parse(strictUtf8Document.decode(body));
   } catch (error) {
     throw new OtlpJsonError(errorText(error), { cause: error });
   }

@@ -17,6 +17,7 @@ import {
   TIMESTAMP_NANOSECOND,
   type TimeUnit,
 } from "../../column/data-type.ts";
+import { strictUtf8 } from "../../base/bytes/utf8.ts";
 import { exactInteger } from "../../column/exact-integer.ts";
 import { intervalText } from "../../value/interval/interval-text.ts";
 import type { Scalar } from "../../column/vector.ts";
@@ -114,7 +115,6 @@ function physical({ type }: SchemaElement): DataType | undefined {
 
 /** What makes values of a column's type out of stored ones (`parquet/page-values.ts`). */
 export function valueReader(element: SchemaElement, type: DataType): (stored: unknown) => Scalar {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const isUuid = element.logical_type?.type === "UUID";
   const isHalf = element.logical_type?.type === "FLOAT16";
   const isInterval = element.converted_type === "INTERVAL";
@@ -125,7 +125,7 @@ export function valueReader(element: SchemaElement, type: DataType): (stored: un
       if (isUuid) return uuidText(stored);
       if (isHalf) return parseFloat16(stored);
       if (isInterval) return intervalOf(stored);
-      return type.kind === "binary" ? stored : decoder.decode(stored);
+      return type.kind === "binary" ? stored : strictUtf8.decode(stored);
     }
     if (typeof stored === "bigint") return numberOf(stored, type);
     // 32 bits come signed.

@@ -23,7 +23,7 @@ import type { Environment } from "../function/signature/environment.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import type { PlannedTagPredicate } from "../operator/scan/node.ts";
 import { intersect, type SplitWhere, splitWhere } from "../operator/scan/split-where.ts";
-import { conditionInSteps } from "../plan/bind/bind-in-steps.ts";
+import { bindCondition } from "../plan/bind/bind.ts";
 import type { Scope } from "../plan/bind/scope.ts";
 import type { PlannerSources } from "../plan/common/planner.ts";
 import { resolveName, type ResolvedName, sourceOf } from "../plan/from/source.ts";
@@ -116,7 +116,7 @@ export class PlanTemplate {
 }
 
 function splitOf(condition: Expression, scope: Scope, environment: Environment, schema: TableSchema): SplitWhere {
-  return splitWhere(conjunctsOf(atOnce(conditionInSteps(condition, "WHERE", { scope, environment }))), schema);
+  return splitWhere(conjunctsOf(bindCondition(condition, "WHERE", { scope, environment })), schema);
 }
 
 /** Whether a range of times and lists of tags say all of it. */

@@ -1,7 +1,9 @@
 /** PREPARE, EXECUTE and DEALLOCATE: prepared statements with a name, of one connection (contract query.md 4.1). */
 import { assert } from "../../base/assert.ts";
-import { invalidArguments } from "../../base/error.ts";
-import { connectionFor, PREPARED_MAX } from "../connection.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { connectionFor } from "../connection.ts";
+import { PREPARED_MAX } from "../kept-statements.ts";
 import { bindConstant } from "../plan/bind/bind.ts";
 import { environmentOf } from "../plan/common/planner.ts";
 import { placeholdersOf, prepareQuery } from "./prepare-query.ts";
@@ -25,7 +27,10 @@ export async function prepare({ name, text, prepared: tree }: Of<"prepare">, con
     throw invalidArguments(`cannot prepare ${name}: the connection has ${PREPARED_MAX} prepared statements; deallocate one`);
   if (NESTED.has(query.statement.kind))
     throw invalidArguments(`cannot prepare ${name}: it prepares, runs or deallocates a prepared statement itself`);
-  prepared.set(name, query);
+  if (!prepared.set(name, query, text)) {
+    const why = `cannot prepare ${name}: there is no memory for one more statement on this connection; deallocate some (memory.limit)`;
+    throw new DbError(StatusCode.RuntimeResourcesExhausted, why);
+  }
   return NOTHING;
 }
 

@@ -2,6 +2,7 @@
  * Fields of packets: read with every bound checked, written with lengths put in afterwards. Numbers are little-endian; texts and lists
  * say how long they are by a number of 1, 3, 4 or 9 bytes ("lenenc"): one below 251 is a byte, others follow 0xfc, 0xfd or 0xfe.
  */
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 import { HEADER_BYTES, PART_BYTES } from "./packets.ts";
 
@@ -10,16 +11,11 @@ export class MalformedPacket extends Error {
   override readonly name = "MalformedPacket";
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** Text of UTF-8. @throws MalformedPacket for bytes that are none */
 export function utf8(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // what the decoder throws
-    throw new MalformedPacket("a text is not valid UTF-8");
-  }
+  const text = utf8Text(bytes);
+  if (text === undefined) throw new MalformedPacket("a text is not valid UTF-8");
+  return text;
 }
 
 /** Reads one payload. @throws MalformedPacket where it ends too early */

@@ -7,6 +7,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
+import { KeptStatements } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import { MalformedPacket, type PacketReader, utf8 } from "./codec.ts";
@@ -36,7 +37,7 @@ interface Prepared {
 /** See the file header. */
 export class PreparedStatements {
   private readonly talk: Talk;
-  private readonly byId: Map<number, Prepared> = new Map();
+  private readonly byId: KeptStatements<number, Prepared>;
   private next = 1;
   /** Bytes of pieces that wait, and why the next EXECUTE is refused. */
   private longBytes = 0;
@@ -44,6 +45,7 @@ export class PreparedStatements {
 
   constructor(talk: Talk) {
     this.talk = talk;
+    this.byId = new KeptStatements(talk.session.memory);
   }
 
   /** COM_STMT_PREPARE. @throws WireFailure, DbError */
@@ -59,7 +61,8 @@ export class PreparedStatements {
     talk.metrics.prepared.inc({ db: talk.session.database });
     const id = this.next;
     this.next = id === 0xffff_ffff ? 1 : id + 1;
-    this.byId.set(id, prepared);
+    if (!this.byId.set(id, prepared, text))
+      throw new WireFailure(1041, "HY000", "Out of memory: this connection's prepared statements hold too much; close some (memory.limit)");
     this.tellPrepared(id, prepared);
   }
 
@@ -111,6 +114,8 @@ export class PreparedStatements {
       this.longProblem ??= new WireFailure(1210, "HY000", "Incorrect arguments to mysqld_stmt_send_long_data");
     } else if (this.longBytes + data.length > MESSAGE_BYTES_MAX) {
       this.longProblem ??= new WireFailure(1301, "HY000", `values sent in pieces are longer than ${MESSAGE_BYTES_MAX} bytes together`);
+    } else if (!this.talk.session.memory.keep(data.length)) {
+      this.longProblem ??= new WireFailure(1041, "HY000", "Out of memory: there is no room for values sent in pieces (memory.limit)");
     } else {
       this.longBytes += data.length;
       const pieces = prepared.long.get(parameter) ?? [];
@@ -184,6 +189,7 @@ export class PreparedStatements {
   /** Lets all go. */
   clear(): void {
     this.byId.clear();
+    this.talk.session.memory.release(this.longBytes);
     this.longBytes = 0;
     this.longProblem = undefined;
   }
@@ -195,7 +201,10 @@ export class PreparedStatements {
   }
 
   private dropLong({ long }: Prepared): void {
-    for (const pieces of long.values()) for (const piece of pieces) this.longBytes -= piece.length;
+    let bytes = 0;
+    for (const pieces of long.values()) for (const piece of pieces) bytes += piece.length;
+    this.longBytes -= bytes;
+    this.talk.session.memory.release(bytes);
     long.clear();
   }
 

@@ -10,6 +10,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
+import { guarded } from "../wire/guarded.ts";
 import type { Framing } from "../wire/incoming.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { WireServer } from "../wire/listener.ts";
@@ -56,6 +57,7 @@ const LAST_WORDS: Readonly<Record<EndReason, readonly [number: number, sqlState:
   "idle for too long": [4031, "HY000", "The client was disconnected by the server because of inactivity"],
   shutdown: [1053, "08S01", "Server shutdown in progress"],
   "malformed message": [1835, "HY000", "Malformed communication packet"],
+  "out of memory": [1041, "08004", "Out of memory"],
 };
 
 const DEFAULT_DATABASE = "public";
@@ -101,13 +103,13 @@ export class MysqlSession implements WireProtocol {
     if (payload === undefined) return undefined;
     switch (this.state.kind) {
       case "greeted":
-        return this.guarded(() => this.greeted(payload));
+        return this.beforeReady(() => this.greeted(payload));
       case "switched": {
         const { response } = this.state;
-        return this.guarded(() => this.signedIn(response, userNamed(response.user)));
+        return this.beforeReady(() => this.signedIn(response, userNamed(response.user)));
       }
       case "sign-in":
-        return this.guarded(() => this.signingIn(payload));
+        return this.beforeReady(() => this.signingIn(payload));
       case "ready":
         return this.command(payload, this.state);
       case "over":
@@ -150,25 +152,20 @@ export class MysqlSession implements WireProtocol {
   private leave({ talk, prepared }: Ready): void {
     this.parts.connections.remove(this.id);
     prepared.clear();
-    void this.ended(talk.session); // Nobody waits for it.
+    void this.ended(talk); // Nobody waits for it.
   }
 
   /** Never rejects. */
-  private async ended(session: WireSession): Promise<void> {
-    try {
-      await session.close();
-    } catch (thrown) {
-      this.parts.failures.report(thrown, { method: "close", path: "mysql" }, () => session.client);
-    }
+  private ended({ session }: Talk): Promise<void> {
+    return guarded(
+      () => session.close(),
+      (thrown) => this.parts.failures.report(thrown, { method: "close", path: "mysql" }, () => session.client),
+    );
   }
 
   /** Runs what comes before a sign-in; a failure of it ends the connection. */
-  private async guarded(work: () => Promise<void> | void): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      this.fatal(thrown);
-    }
+  private beforeReady(work: () => Promise<void> | void): Promise<void> {
+    return guarded(work, (thrown) => this.fatal(thrown));
   }
 
   private fatal(thrown: unknown): void {
@@ -247,7 +244,7 @@ export class MysqlSession implements WireProtocol {
     const database = response.database === "" ? DEFAULT_DATABASE : databaseOf(response.database, db);
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client });
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, memory: this.connection.memory });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, { id: this.id, capabilities: response.capabilities });
     this.state = { kind: "ready", talk, prepared: new PreparedStatements(talk) };
     connections.add(this.id, {
@@ -275,7 +272,7 @@ export class MysqlSession implements WireProtocol {
       case Command.StmtExecute:
         return tried(state.talk, () => state.prepared.execute(reader));
       case Command.ChangeUser:
-        return this.guarded(() => this.changeUser(reader, state));
+        return this.beforeReady(() => this.changeUser(reader, state));
       case Command.ResetConnection:
         return tried(state.talk, () => reset(state));
       default:
@@ -349,12 +346,8 @@ function userNamed(name: string): User {
 }
 
 /** Runs a command; its failure is told. */
-async function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
-  try {
-    await work();
-  } catch (thrown) {
-    talk.failed(thrown);
-  }
+function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
+  return guarded(work, (thrown) => talk.failed(thrown));
 }
 
 async function reset({ talk, prepared }: Ready): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Fields of messages: read with every bound checked, written with lengths put in afterwards. Numbers are big-endian.
  */
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 
 /** A message that is not as its letter says. */
@@ -8,16 +9,11 @@ export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** Text of UTF-8. @throws MalformedMessage for bytes that are none */
 export function utf8(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // what the decoder throws
-    throw new MalformedMessage("invalid byte sequence for encoding UTF8");
-  }
+  const text = utf8Text(bytes);
+  if (text === undefined) throw new MalformedMessage("invalid byte sequence for encoding UTF8");
+  return text;
 }
 
 /** Reads one message. @throws MalformedMessage where it ends too early */
@@ -31,6 +27,11 @@ export class MessageReader {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.at = start;
+  }
+
+  /** Bytes of the whole message. */
+  get length(): number {
+    return this.bytes.length;
   }
 
   get remaining(): number {

@@ -11,7 +11,7 @@ import { DbError } from "../../base/error.ts";
 import { Pace, paced } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
-import { PREPARED_MAX } from "../../query/connection.ts";
+import { KeptStatements, PREPARED_MAX } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import { splitStatements } from "../wire/split-statements.ts";
@@ -56,6 +56,8 @@ interface Portal {
   readonly prepared: Prepared;
   readonly values: readonly ParameterValue[];
   readonly formats: readonly Format[];
+  /** Of its values, which the connection's memory keeps. */
+  readonly bytes: number;
   running: Running | undefined;
   /** Rows that were sent, once it has none any more. */
   isDone: boolean;
@@ -68,11 +70,12 @@ const GIVES_ROWS = /^(?:select|set-operation|values-query|with|tql|explain|fetch
 export class ExtendedQuery {
   private readonly talk: Talk;
   private readonly parts: SimpleParts;
-  private readonly prepared: Map<string, Prepared> = new Map();
+  private readonly prepared: KeptStatements<string, Prepared>;
   private readonly portals: Map<string, Portal> = new Map();
 
   constructor(talk: Talk, parts: Pick<SimpleParts, "input">) {
     this.talk = talk;
+    this.prepared = new KeptStatements(talk.session.memory);
     this.parts = { input: parts.input, deallocate: (name) => this.deallocate(name) };
   }
 
@@ -97,7 +100,8 @@ export class ExtendedQuery {
       throw new WireFailure("53000", `cannot prepare a statement: a connection holds ${PREPARED_MAX} at most; close some`);
     const prepared = await this.understood(text, oids);
     this.talk.metrics.prepared.inc({ db: this.talk.session.database });
-    this.prepared.set(name, prepared);
+    if (!this.prepared.set(name, prepared, text))
+      throw new WireFailure("53200", "out of memory: this connection's prepared statements hold too much; close some (memory.limit)");
     tell(this.talk.outgoing, Tell.ParseComplete);
   }
 
@@ -145,7 +149,10 @@ export class ExtendedQuery {
     this.talk.checkTransaction(prepared.kind === "own" && endsTransaction(prepared.statement));
     await this.closePortal(portalName);
     if (this.portals.size >= PORTALS_MAX) throw new WireFailure("53000", `cannot bind: a connection has ${PORTALS_MAX} portals at most`);
-    this.portals.set(portalName, { prepared, values, formats: resultFormats, running: undefined, isDone: false });
+    const bytes = reader.length;
+    if (!this.talk.session.memory.keep(bytes))
+      throw new WireFailure("53200", "out of memory: there is no room for the values of this portal (memory.limit); close some");
+    this.portals.set(portalName, { prepared, values, formats: resultFormats, bytes, running: undefined, isDone: false });
     tell(this.talk.outgoing, Tell.BindComplete);
   }
 
@@ -228,7 +235,9 @@ export class ExtendedQuery {
   private async closePortal(name: string): Promise<void> {
     const portal = this.portals.get(name);
     this.portals.delete(name);
-    if (portal !== undefined) await endRun(portal);
+    if (portal === undefined) return;
+    this.talk.session.memory.release(portal.bytes);
+    await endRun(portal);
   }
 
   /** Columns as far as they are known before there are values. */
@@ -241,7 +250,7 @@ export class ExtendedQuery {
     if (query.statement.kind === "explain" && query.statement.analyze) return query.columns;
     // Planned with NULLs of the types that the client gave. Nothing is read of it.
     const values = oids.map((oid): ParameterValue => ({ type: parameterType(oid) ?? { kind: "null" }, value: undefined }));
-    const trial: Portal = { prepared, values, formats: [], running: undefined, isDone: false };
+    const trial: Portal = { prepared, values, formats: [], bytes: 0, running: undefined, isDone: false };
     try {
       return (await this.begun(trial)).rows?.headers;
     } catch (thrown) {

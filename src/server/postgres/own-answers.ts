@@ -3,7 +3,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
-import { endConnection } from "../../query/connection.ts";
+import { closeCursors } from "../../query/connection.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import type { CopyStatement } from "./copy/copy-syntax.ts";
 import type { OwnStatement } from "./own-statements.ts";
@@ -68,7 +68,7 @@ export async function answerOwn(statement: PlainStatement, talk: Talk, prepared:
       await prepared.deallocate(statement.name);
       return { kind: "tag", tag: statement.name === undefined ? "DEALLOCATE ALL" : "DEALLOCATE" };
     case "close-all":
-      await endConnection({ ...session.connection, prepared: new Map() });
+      await closeCursors(session.connection);
       return { kind: "tag", tag: "CLOSE CURSOR ALL" };
   }
 }

@@ -13,6 +13,7 @@ import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
 import { postgresSetting } from "../../query/postgres-settings.ts";
 import { dateStyleOf, INTERVAL_STYLES, oneOf } from "../../query/session-settings.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
+import { guarded } from "../wire/guarded.ts";
 import type { Framing } from "../wire/incoming.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { WireServer } from "../wire/listener.ts";
@@ -64,6 +65,7 @@ const LAST_WORDS: Readonly<Record<EndReason, readonly [sqlState: string, message
   "idle for too long": ["57P05", "terminating connection due to idle-session timeout"],
   shutdown: ["57P01", "terminating connection due to administrator command"],
   "malformed message": ["08P01", "invalid message"],
+  "out of memory": ["53200", "out of memory"],
 };
 
 /** See the file header. */
@@ -96,9 +98,9 @@ export class PostgresSession implements WireProtocol {
   message(bytes: Uint8Array): Promise<void> | undefined {
     switch (this.state.kind) {
       case "start":
-        return this.guarded(() => this.first(bytes));
+        return this.beforeReady(() => this.first(bytes));
       case "sign-in":
-        return this.guarded(() => this.signingIn(bytes));
+        return this.beforeReady(() => this.signingIn(bytes));
       case "ready":
         return this.command(bytes, this.state);
       case "over":
@@ -122,22 +124,17 @@ export class PostgresSession implements WireProtocol {
   }
 
   /** Ends what a session runs and keeps. Never rejects. */
-  private async ended({ session }: Talk, extended: ExtendedQuery): Promise<void> {
-    try {
+  private ended({ session }: Talk, extended: ExtendedQuery): Promise<void> {
+    const close = async (): Promise<void> => {
       await session.close();
       await extended.closePortals();
-    } catch (thrown) {
-      this.parts.failures.report(thrown, { method: "close", path: "postgres" }, () => session.client);
-    }
+    };
+    return guarded(close, (thrown) => this.parts.failures.report(thrown, { method: "close", path: "postgres" }, () => session.client));
   }
 
   /** Runs what comes before a sign-in; a failure of it ends the connection. */
-  private async guarded(work: () => Promise<void> | void): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      this.fatal(thrown);
-    }
+  private beforeReady(work: () => Promise<void> | void): Promise<void> {
+    return guarded(work, (thrown) => this.fatal(thrown));
   }
 
   private fatal(thrown: unknown): void {
@@ -247,6 +244,7 @@ export class PostgresSession implements WireProtocol {
       database: databaseExists(database, db) ? database : DEFAULT_DATABASE,
       timeZone: parseTimeZone(parameters.get("TimeZone") ?? parameters.get("timezone") ?? "UTC") ?? "UTC",
       client: this.connection.socket.client,
+      memory: this.connection.memory,
     });
     const settings = new Settings(version);
     begin(session, settings, parameters);
@@ -335,13 +333,11 @@ export class PostgresSession implements WireProtocol {
   }
 
   /** A message of the extended protocol: after a failure the others pass until Sync. */
-  private async extendedStep(talk: Talk, step: () => Promise<void>, parsing?: ExtendedQuery): Promise<void> {
-    try {
-      await step();
-    } catch (thrown) {
+  private extendedStep(talk: Talk, step: () => Promise<void>, parsing?: ExtendedQuery): Promise<void> {
+    return guarded(step, (thrown) => {
       this.isSkipping = true;
       talk.failed(thrown, parsing?.parsedText);
-    }
+    });
   }
 
   private async sync(talk: Talk, extended: ExtendedQuery): Promise<void> {

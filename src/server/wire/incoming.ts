@@ -19,7 +19,16 @@ export class FramingError extends Error {
   override readonly name = "FramingError";
 }
 
+/** Room for messages that are put together. */
+export interface MessageRoom {
+  /** Takes more bytes, or none and returns false. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
 const FIRST_BYTES = 4096;
+/** A message of so many bytes needs no room of others: each connection may have one. */
+const FREE_BYTES: number = 64 * 1024;
 
 /** See the file header. */
 export class Incoming {
@@ -33,10 +42,16 @@ export class Incoming {
   /** A message that is put together, and how much of it there is. */
   private partial: Uint8Array = new Uint8Array(0);
   private have = 0;
+  private readonly room: MessageRoom;
+  /** What was taken of the room: for the message that is put together, or was handed out last. */
+  private taken = 0;
+  /** Bytes that there was no room for when `next` was called last; 0: it was not that. */
+  wanted = 0;
 
-  constructor(framing: Framing, bytesMax: number) {
+  constructor(framing: Framing, bytesMax: number, room: MessageRoom) {
     this.framing = framing;
     this.bytesMax = bytesMax;
+    this.room = room;
   }
 
   /** Bytes that came in and were not handed out. */
@@ -65,13 +80,21 @@ export class Incoming {
     this.at = 0;
     this.waiting = 0;
     this.have = 0;
+    this.giveBack();
     return bytes;
   }
 
-  /** The next whole message, header and all; undefined when more has to come in. Valid until the next call. @throws FramingError */
+  /**
+   * The next whole message, header and all; undefined when more has to come in, or `wanted` bytes of room are not there. Valid until the
+   * next call.
+   *
+   * @throws FramingError
+   */
   next(): Uint8Array | undefined {
     const { headerBytes } = this.framing;
+    this.wanted = 0;
     if (this.have === 0) {
+      this.giveBack();
       const [chunk] = this.chunks;
       if (chunk === undefined) return undefined;
       const { at } = this;
@@ -104,7 +127,7 @@ export class Incoming {
       const [chunk] = this.chunks;
       if (chunk === undefined) return false;
       const count = Math.min(length - this.have, chunk.length - this.at);
-      this.makeRoom(this.have + count, length);
+      if (!this.makeRoom(this.have + count, length)) return false;
       this.partial.set(chunk.subarray(this.at, this.at + count), this.have);
       this.have += count;
       this.skip(count);
@@ -112,11 +135,24 @@ export class Incoming {
     return true;
   }
 
-  private makeRoom(need: number, length: number): void {
-    if (need <= this.partial.length) return;
-    const longer = new Uint8Array(Math.max(need, Math.min(length, Math.max(FIRST_BYTES, 2 * this.partial.length))));
+  private makeRoom(need: number, length: number): boolean {
+    if (need <= this.partial.length) return true;
+    const bytes = Math.max(need, Math.min(length, Math.max(FIRST_BYTES, 2 * this.partial.length)));
+    const more = bytes <= FREE_BYTES ? 0 : bytes - this.taken;
+    if (more > 0 && !this.room.take(more)) {
+      this.wanted = more;
+      return false;
+    }
+    this.taken += more;
+    const longer = new Uint8Array(bytes);
     longer.set(this.partial.subarray(0, this.have));
     this.partial = longer;
+    return true;
+  }
+
+  private giveBack(): void {
+    if (this.taken > 0) this.room.give(this.taken);
+    this.taken = 0;
   }
 
   private skip(count: number): void {

@@ -5,6 +5,7 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
 import { certificate } from "../../../test/support/certificate.ts";
+import { ampleWireMemory } from "../../../test/support/wire-memory.ts";
 import type { Framing } from "./incoming.ts";
 import { type ListenerOptions, startWireListener, type WireListener, type WireLimits } from "./listener.ts";
 import type { TlsFiles } from "./tls-files.ts";
@@ -75,6 +76,7 @@ async function start(limits: Partial<WireLimits> = {}, more: Partial<ListenerOpt
       port: 0,
       keepAliveMs: 1000,
       clock: systemClock,
+      memory: ampleWireMemory(),
       logger: silentLogger,
       metrics: new MetricRegistry(),
       limits: { lookMs: 5, ...limits },

@@ -18,6 +18,7 @@ import type { ConnectionMarks } from "../connections/marks.ts";
 import { CONNECTIONS_MAX, IDLE_MS_MAX, LOOK_MS, SIGN_IN_MS_MAX, WRITE_MS_MAX } from "./limits.ts";
 import { TlsFiles, type TlsOptions } from "./tls-files.ts";
 import { type ConnectionEvents, type EndReason, WireConnection, type WireProtocol } from "./wire-connection.ts";
+import type { WireMemory } from "./wire-memory.ts";
 import { WireMetrics, type WireName } from "./wire-metrics.ts";
 import { WireSocket } from "./wire-socket.ts";
 
@@ -51,6 +52,8 @@ export interface ListenerOptions {
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly marks?: ConnectionMarks;
+  /** Of all wire servers. */
+  readonly memory: WireMemory;
   /** Default: those of `limits.ts`. */
   readonly limits?: Partial<WireLimits>;
 }
@@ -178,8 +181,10 @@ class Listener {
   private accept(socket: WireSocket): void {
     const isFull = this.connections.size >= this.limits.connectionsMax && !this.makeRoom();
     socket.keepAlive(this.options.keepAliveMs);
-    const { clock } = this.options;
-    const connection = new WireConnection(socket, clock, this.events, (opened) => this.speech.open(opened, this.shared));
+    const { clock, memory } = this.options;
+    const connection = new WireConnection(socket, memory.connection(), clock, this.events, (opened) =>
+      this.speech.open(opened, this.shared),
+    );
     this.connections.add(connection);
     if (isFull) this.end(connection, "too many connections", `${this.limits.connectionsMax} are open`);
   }

@@ -42,6 +42,11 @@ export class Outgoing {
     this.sink = sink;
   }
 
+  /** Bytes that the client has not taken. */
+  get length(): number {
+    return this.used + this.untaken;
+  }
+
   /** Whether it is time to `flush`. */
   get isFull(): boolean {
     return this.used >= ANSWER_BYTES / 2;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ampleWireMemory } from "../../../test/support/wire-memory.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Framing } from "./incoming.ts";
 import { UNTAKEN_BYTES_MAX } from "./limits.ts";
@@ -37,7 +38,7 @@ class Client {
       closed: () => undefined,
     });
     const heard = { closed: () => undefined, failed: () => undefined };
-    new WireConnection(socket as WireSocket, systemClock, heard, open); // A connection uses no more of a socket than this.
+    new WireConnection(socket as WireSocket, ampleWireMemory().connection(), systemClock, heard, open); // A connection uses no more of a socket than this.
   }
 
   async send(...messages: number[]): Promise<void> {

@@ -11,10 +11,17 @@ import type { Clock } from "../../base/clock.ts";
 import { FramingError, Incoming, type Framing } from "./incoming.ts";
 import { SIGN_IN_BYTES_MAX, WAITING_BYTES_MAX } from "./limits.ts";
 import { Outgoing } from "./outgoing.ts";
+import type { ConnectionMemory } from "./wire-memory.ts";
 import type { WireSocket } from "./wire-socket.ts";
 
 /** Why a server ends a connection by itself. */
-export type EndReason = "too many connections" | "sign-in took too long" | "idle for too long" | "shutdown" | "malformed message";
+export type EndReason =
+  | "too many connections"
+  | "sign-in took too long"
+  | "idle for too long"
+  | "shutdown"
+  | "malformed message"
+  | "out of memory";
 
 /** What a server makes of a connection. */
 export interface WireProtocol {
@@ -46,6 +53,7 @@ export class WireConnection {
   readonly socket: WireSocket;
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
+  readonly memory: ConnectionMemory;
   private readonly protocol: WireProtocol;
   private readonly events: ConnectionEvents;
   private readonly clock: Pick<Clock, "monotonicMillis">;
@@ -63,21 +71,23 @@ export class WireConnection {
   private stuck = { takenBytes: 0, sinceMs: 0 };
   private ending: { readonly reason: EndReason; readonly detail: string } | undefined;
 
-  /** @param open makes the protocol, which may keep the connection */
+  /** @param memory of this connection alone @param open makes the protocol, which may keep the connection */
   constructor(
     socket: WireSocket,
+    memory: ConnectionMemory,
     clock: Pick<Clock, "monotonicMillis">,
     events: ConnectionEvents,
     open: (connection: WireConnection) => WireProtocol,
   ) {
     this.socket = socket;
     this.events = events;
+    this.memory = memory;
     this.clock = clock;
     this.openedMs = clock.monotonicMillis();
     this.movedMs = this.openedMs;
     this.outgoing = new Outgoing(socket);
     this.protocol = open(this);
-    this.incoming = new Incoming(this.protocol.framing, SIGN_IN_BYTES_MAX);
+    this.incoming = new Incoming(this.protocol.framing, SIGN_IN_BYTES_MAX, memory);
     socket.listen({ data: (chunk) => this.data(chunk), closed: () => this.closed() });
     this.protocol.opened();
     this.outgoing.send();
@@ -105,6 +115,7 @@ export class WireConnection {
   /** Milliseconds in which the client took nothing of what waits for it; 0 when nothing waits. Counted from call to call. */
   stuckMs(): number {
     const { isBlocked, takenBytes } = this.outgoing;
+    this.watchMemory();
     const now = this.clock.monotonicMillis();
     if (!isBlocked || takenBytes !== this.stuck.takenBytes) this.stuck = { takenBytes, sinceMs: now };
     return now - this.stuck.sinceMs;
@@ -134,9 +145,13 @@ export class WireConnection {
    */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
-      if (this.isGone || this.isOver) return undefined;
+      if (this.isGone || this.isOver || this.ending?.reason === "out of memory") return undefined;
       const message = this.incoming.next();
       if (message !== undefined) return message;
+      if (this.incoming.wanted > 0) {
+        await this.waitForRoom();
+        continue;
+      }
       await this.outgoing.flush();
       if (this.isPaused) this.resume();
       this.movedMs = this.clock.monotonicMillis();
@@ -162,6 +177,7 @@ export class WireConnection {
   private data(chunk: Uint8Array): void {
     if (this.ending !== undefined || this.isOver) return;
     this.incoming.push(chunk);
+    this.watchMemory();
     if (!this.isBusy) {
       this.isBusy = true;
       void this.rounds(); // It never rejects.
@@ -175,19 +191,20 @@ export class WireConnection {
   /** Message after message while there are whole ones. Never rejects. */
   private async rounds(): Promise<void> {
     try {
-      for (let message = this.incoming.next(); message !== undefined; ) {
+      for (;;) {
+        const message = this.incoming.next();
+        if (message === undefined) {
+          if (!(await this.hasMore())) break;
+          continue;
+        }
         const work = this.protocol.message(message);
         if (work !== undefined) await work;
         if (this.isGone || this.isOver) return;
         if (this.ending !== undefined) break;
         if (this.outgoing.isFull) await this.outgoing.flush();
         if (this.isPaused && this.incoming.length <= WAITING_BYTES_MAX) this.resume();
-        message = this.incoming.next();
-        if (message !== undefined) continue;
-        await this.outgoing.flush();
-        if (this.isGone || this.isOver || this.ending !== undefined) break;
-        message = this.incoming.next(); // One may have come while the client took its answers.
       }
+      if (this.isGone || this.isOver) return;
       await this.outgoing.flush();
     } catch (thrown) {
       this.broken(thrown);
@@ -195,8 +212,37 @@ export class WireConnection {
     if (this.isGone || this.isOver) return;
     this.movedMs = this.clock.monotonicMillis();
     this.isBusy = false;
+    this.watchMemory();
     if (this.ending !== undefined) this.leave();
     else if (this.isPaused) this.resume();
+  }
+
+  /** Sends answers where no whole message waits, and waits for room where one does; whether to look for a message once more. */
+  private async hasMore(): Promise<boolean> {
+    const { wanted, length } = this.incoming;
+    if (wanted > 0) await this.waitForRoom();
+    else await this.outgoing.flush();
+    if (this.isGone || this.isOver || this.ending !== undefined) return false;
+    return wanted > 0 || this.incoming.length > length; // One may have come while the client had to take its answers.
+  }
+
+  /** Waits until there may be room for the message that comes in; where there is none in time, the connection ends. */
+  private async waitForRoom(): Promise<void> {
+    const { wanted } = this.incoming;
+    const began = this.clock.monotonicMillis();
+    const lasts = (): boolean => this.clock.monotonicMillis() - began < this.memory.waitMs;
+    while (this.memory.couldTake(wanted) && lasts()) {
+      if (this.isGone || this.isOver || this.ending !== undefined || this.memory.hasRoom(wanted)) return;
+      await Bun.sleep(ROOM_LOOK_MS);
+    }
+    this.ending ??= {
+      reason: "out of memory",
+      detail: `there is no room for a message of this length (memory.limit); send less at a time`,
+    };
+  }
+
+  private watchMemory(): void {
+    this.memory.watch(this.incoming.length + this.outgoing.length);
   }
 
   private wake(): void {
@@ -224,6 +270,7 @@ export class WireConnection {
     if (this.isOver) return;
     this.isOver = true;
     this.wake();
+    if (this.isPaused) this.resume(); // What comes in is dropped; a client that leaves would not be seen.
     const { reason, detail } = this.ending ?? { reason: "shutdown", detail: "" };
     this.protocol.lastWords(reason, detail);
     this.outgoing.send();
@@ -237,9 +284,12 @@ export class WireConnection {
     this.wake();
     this.outgoing.close();
     this.protocol.closed();
+    this.memory.close();
     this.events.closed(this);
   }
 }
 
+/** How often it is looked whether there is room, milliseconds. */
+const ROOM_LOOK_MS = 20;
 /** Milliseconds for last words to be taken. */
 const LINGER_MS = 2000;

@@ -7,6 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { User } from "../../db/auth/user.ts";
 import type { Session } from "../../db/session.ts";
 import { type Connection, endConnection, newConnection } from "../../query/connection.ts";
+import type { KeptMemory } from "../../query/kept-statements.ts";
 import { newSettings, type SessionSettings } from "../../query/session-settings.ts";
 import type { WireName } from "./wire-metrics.ts";
 
@@ -18,6 +19,8 @@ export interface SessionStart {
   readonly timeZone: string;
   /** Address of the client. */
   readonly client: string;
+  /** Of what it keeps between statements. */
+  readonly memory: KeptMemory;
 }
 
 /** A statement of a session. */
@@ -34,6 +37,7 @@ export interface StatementRun {
 export class WireSession implements Session {
   readonly user: User;
   readonly client: string;
+  readonly memory: KeptMemory;
   database: string;
   timeZone: string;
   settings: SessionSettings = newSettings();
@@ -48,9 +52,10 @@ export class WireSession implements Session {
     this.start = start;
     this.user = start.user;
     this.client = start.client;
+    this.memory = start.memory;
     this.database = start.database;
     this.timeZone = start.timeZone;
-    this.connection = newConnection(start.protocol, this.life.signal);
+    this.connection = newConnection(start.protocol, this.life.signal, start.memory);
     this.signal = this.life.signal;
   }
 
@@ -84,7 +89,7 @@ export class WireSession implements Session {
   /** Makes it as it was at its start, as a pool of connections wants it. */
   async reset(): Promise<void> {
     await endConnection(this.connection);
-    this.connection = newConnection(this.start.protocol, this.life.signal);
+    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.memory);
     this.database = this.start.database;
     this.timeZone = this.start.timeZone;
     this.settings = newSettings();

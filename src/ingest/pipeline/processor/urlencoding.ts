@@ -1,9 +1,9 @@
 /** `urlencoding`: percent-coding of text. */
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 import type { Options } from "../definition.ts";
 import { failure } from "../failure.ts";
 import { type Processor, textProcessor } from "./processor.ts";
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 const UNRESERVED = /^[A-Za-z0-9_.~-]$/;
 
@@ -22,11 +22,9 @@ export function percentDecoded(text: string, processor: string): string {
       i += 2;
     }
   }
-  try {
-    return decoder.decode(bytes.subarray(0, length));
-  } catch {
-    throw failure(`Processor ${processor}: the decoded bytes of '${text.slice(0, 120)}' are not UTF-8`); // the only way it fails
-  }
+  const decoded = utf8Text(bytes.subarray(0, length));
+  if (decoded === undefined) throw failure(`Processor ${processor}: the decoded bytes of '${text.slice(0, 120)}' are not UTF-8`);
+  return decoded;
 }
 
 function hexDigit(code: number | undefined): number {

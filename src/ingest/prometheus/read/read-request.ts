@@ -1,4 +1,5 @@
 /** A `prometheus.ReadRequest` (contract ingest.md 2.6). Hints are passed over. */
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { decoding, undecodable } from "../failure.ts";
 import { READ_MATCHERS_MAX, READ_QUERIES_MAX } from "../limits.ts";
@@ -29,7 +30,6 @@ export interface ReadRequest {
 
 const KINDS = ["=", "!=", "=~", "!~"] as const;
 const ANSWERS = ["samples", "chunks"] as const;
-const texts = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads a request. @throws DbError InvalidArguments */
 export function decodeReadRequest(bytes: Uint8Array): ReadRequest {
@@ -92,9 +92,7 @@ function readText(reader: ProtoReader, end: number): string {
   const textEnd = reader.lengthEnd(end);
   const start = reader.at;
   reader.at = textEnd;
-  try {
-    return texts.decode(reader.bytes.subarray(start, textEnd));
-  } catch (error) {
-    throw undecodable(`the text at byte ${start} is not UTF-8`, error);
-  }
+  const text = utf8Text(reader.bytes.subarray(start, textEnd));
+  if (text === undefined) throw undecodable(`the text at byte ${start} is not UTF-8`);
+  return text;
 }

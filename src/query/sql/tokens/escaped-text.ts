@@ -5,6 +5,7 @@
  *   U&'…'   \0061, \+01F600, \\
  */
 import { atOnce } from "../../../base/scheduler/pace.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 
 /** The text of a literal, or why it has none. */
 export type UnescapedText = { readonly text: string } | { readonly problem: string };
@@ -73,12 +74,8 @@ function* backslashes(text: string): Generator<undefined, UnescapedText> {
     from = end;
     yield;
   }
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts)) };
-  } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw thrown;
-    return { problem: "the bytes of the escaped string are no UTF-8" };
-  }
+  const meantText = utf8Text(Buffer.concat(parts));
+  return meantText === undefined ? { problem: "the bytes of the escaped string are no UTF-8" } : { text: meantText };
 }
 
 /** A character, or a byte of one; undefined where an escape stands for none. */

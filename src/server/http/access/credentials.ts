@@ -7,6 +7,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import { utf8Text } from "../../../base/bytes/utf8.ts";
 
 /** A name and a password as they were sent; either may be empty. */
 export interface Credentials {
@@ -152,12 +153,10 @@ function percentDecode(text: string): string {
 }
 
 function decodeUtf8(bytes: Uint8Array, what: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw thrown;
+  const text = utf8Text(bytes);
+  if (text === undefined)
     throw new DbError(StatusCode.InvalidAuthHeader, `Invalid utf-8 value: the ${what} holds bytes that are not UTF-8`);
-  }
+  return text;
 }
 
 function invalidHeader(): DbError {

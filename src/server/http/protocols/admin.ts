@@ -3,6 +3,7 @@
  */
 import { DbError, restated } from "../../../base/error.ts";
 import { parseLogFilter, printLogFilter } from "../../../base/text/log-filter.ts";
+import { utf8Document } from "../../../base/bytes/utf8.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { readBody } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -95,7 +96,7 @@ function escapeHtml(text: string): string {
 async function changeLogLevel(exchange: Exchange, log: LogControl): Promise<Reply> {
   const body = await readBody(exchange, { bytesMax: DEBUG_BODY_BYTES_MAX, decode: false });
   if (!(body instanceof Uint8Array)) return body;
-  const text = utf8Text(body);
+  const text = utf8Document(body);
   if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: the filter is not UTF-8");
   const before = printLogFilter(log.filter);
   log.setFilter(parseFilter(text));
@@ -108,14 +109,5 @@ function parseFilter(text: string): LogControl["filter"] {
   } catch (error) {
     if (!(error instanceof DbError)) throw error;
     throw restated(error, `Invalid request parameter: ${error.message}`);
-  }
-}
-
-function utf8Text(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined; // what a fatal decoder throws for bytes that are not UTF-8
-    throw error;
   }
 }

@@ -5,6 +5,7 @@ import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../../../column/
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
+import { secondsAndFraction } from "../../../value/civil.ts";
 import { formatDate } from "../../../value/format-time.ts";
 import { FOUR_DIGIT_DAY_MAX, FOUR_DIGIT_DAY_MIN } from "../../wire/cells/kernels/write-time.ts";
 import { appendStamp, writeFloats, writeStamps, writeWholes, writeWide } from "./kernels/write-binary.ts";
@@ -63,11 +64,8 @@ function stampPrinter(type: Extract<DataType, { kind: "timestamp" }>, zone: stri
     if (vector.kind === "time" || vector.kind === "wide") check(vector, from, rowCount);
     if (vector.kind === "time") return writeStamps(vector, from, rowCount, cells, perSecond, aheadOf);
     appendEach(vector, type, from, rowCount, cells, (value) => {
-      const units = BigInt(perSecond);
-      const whole = BigInt(value);
-      const fraction = ((whole % units) + units) % units;
-      const seconds = Number((whole - fraction) / units);
-      appendStamp(cells, seconds + (aheadOf?.(seconds) ?? 0), Math.floor((Number(fraction) * 1_000_000) / perSecond));
+      const { seconds, fraction } = secondsAndFraction(BigInt(value), perSecond);
+      appendStamp(cells, seconds + (aheadOf?.(seconds) ?? 0), Math.floor((fraction * 1_000_000) / perSecond));
     });
   };
 }

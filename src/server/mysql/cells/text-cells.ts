@@ -1,10 +1,7 @@
 /** Cells of a column in text, by loops where there are many values of a kind (contract query.md 4.1). */
 import { offsetSecondsAt } from "../../../base/text/time-zone.ts";
 import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import { intervalOfBytes } from "../../../column/interval-bytes.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { Value } from "../../../value/any-value.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
 import { writeAscii, writeInteger } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
@@ -18,6 +15,7 @@ import {
   type FloatWriter,
 } from "../../wire/cells/kernels/print-cells.ts";
 import { printStamps, type StampForm } from "../../wire/cells/kernels/print-times.ts";
+import { printValues } from "../../wire/cells/print-values.ts";
 import { printDates } from "./kernels/print-text.ts";
 import { yearCheck } from "./stamp-years.ts";
 import { floatWord, valueText } from "./value-text.ts";
@@ -27,7 +25,8 @@ export function textPrinter(type: DataType, zone: string): CellPrinter {
   if (type.kind === "timestamp") return stampPrinter(type.unit, zone);
   return (vector, from, rowCount, cells) => {
     if (vector.kind === "dictionary") cells.entries(vector, from, rowCount);
-    else if (!printVector(vector, from, rowCount, cells, type)) printValues(vector, from, rowCount, cells, type);
+    else if (!printVector(vector, from, rowCount, cells, type))
+      printValues(vector, from, rowCount, cells, type, (value) => valueText(value, type));
   };
 }
 
@@ -79,21 +78,4 @@ function stampPrinter(unit: TimeUnit, zone: string): CellPrinter {
 function printNulls(rowCount: number, cells: Cells): void {
   cells.begin(0);
   for (let row = 0; row < rowCount; row++) cells.setNull(row);
-}
-
-/** One value after the other. */
-function printValues(vector: Vector, from: number, rowCount: number, cells: Cells, type: DataType): void {
-  cells.begin(0);
-  for (let row = 0; row < rowCount; row++) {
-    const value = valueAt(vector, type, from + row);
-    if (value === undefined || type.kind === "null") cells.setNull(row);
-    else cells.setText(row, valueText(value, type));
-  }
-}
-
-/** A value of a vector; intervals by their parts. */
-function valueAt(vector: Vector, type: DataType, row: number): Value {
-  if (type.kind !== "interval" || vector.kind !== "bytes") return scalarAt(vector, type, row);
-  if (vector.validity !== undefined && vector.validity[row] === 0) return undefined;
-  return intervalOfBytes(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]));
 }

@@ -3,9 +3,9 @@ import { type DataType, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
 import { borrowBytes } from "../../wire/cells/kernels/print-cells.ts";
+import { valueAt } from "../../wire/cells/print-values.ts";
 import { oidOf, sizeOf } from "../types.ts";
 import { writeFloats, writeMicros, writeWholes } from "./kernels/write-binary.ts";
-import { valueAt } from "./text-cells.ts";
 import { appendBinary, EPOCH_DAYS } from "./value-binary.ts";
 import type { TextStyle } from "./value-text.ts";
 

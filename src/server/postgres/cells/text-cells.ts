@@ -1,9 +1,7 @@
 /** Cells of a column in text, by loops where there are many values of a kind (contract query.md 4.2). */
 import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
-import { intervalOfBytes } from "../../../column/interval-bytes.ts";
-import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { Value } from "../../../value/any-value.ts";
+import type { Present } from "../../../value/any-value.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
 import { writeAscii, writeFloat } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
@@ -17,6 +15,7 @@ import {
   type FloatWriter,
 } from "../../wire/cells/kernels/print-cells.ts";
 import { printStamps, type StampForm } from "../../wire/cells/kernels/print-times.ts";
+import { printValues } from "../../wire/cells/print-values.ts";
 import { printDates, printHex } from "./kernels/print-text.ts";
 import { stampText } from "./time-styles.ts";
 import { floatWord, type TextStyle, valueText } from "./value-text.ts";
@@ -25,7 +24,8 @@ const UNIT_DIGITS: Readonly<Record<TimeUnit, number>> = { second: 0, millisecond
 
 /** What prints a column of a type in text. @param style of the session; it is read again for each piece */
 export function textPrinter(type: DataType, style: TextStyle): CellPrinter {
-  const plain: CellPrinter = (vector, from, rowCount, cells) => printValues(vector, from, rowCount, cells, type, style);
+  const text = (value: Present): string => valueText(value, type, style);
+  const plain: CellPrinter = (vector, from, rowCount, cells) => printValues(vector, from, rowCount, cells, type, text);
   return (vector, from, rowCount, cells) => {
     if (vector.kind === "dictionary") cells.entries(vector, from, rowCount);
     else printVector(vector, from, rowCount, cells, type, style, plain);
@@ -89,21 +89,4 @@ function stampForm(unit: TimeUnit, style: TextStyle): StampForm {
     aheadOf: undefined,
     farText: (seconds, fraction) => stampText(seconds, microsOf(fraction), style),
   };
-}
-
-/** One value after the other. */
-function printValues(vector: Vector, from: number, rowCount: number, cells: Cells, type: DataType, style: TextStyle): void {
-  cells.begin(0);
-  for (let row = 0; row < rowCount; row++) {
-    const value = valueAt(vector, type, from + row);
-    if (value === undefined || type.kind === "null") cells.setNull(row);
-    else cells.setText(row, valueText(value, type, style));
-  }
-}
-
-/** A value of a vector; intervals by their parts. */
-export function valueAt(vector: Vector, type: DataType, row: number): Value {
-  if (type.kind !== "interval" || vector.kind !== "bytes") return scalarAt(vector, type, row);
-  if (vector.validity !== undefined && vector.validity[row] === 0) return undefined;
-  return intervalOfBytes(vector.bytes.subarray(vector.offsets[row], vector.offsets[row + 1]));
 }

@@ -8,6 +8,7 @@
 import { type DataType, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { decodeNested } from "../../../column/nested.ts";
 import type { Value } from "../../../value/any-value.ts";
+import { floorDivide } from "../../../value/civil.ts";
 import type { Cells } from "../../wire/cells/cells.ts";
 import { Oid, oidOf } from "../types.ts";
 import { intervalOf, microsOfClock, type TextStyle, valueText } from "./value-text.ts";
@@ -79,11 +80,6 @@ export function appendBinary(cells: Cells, value: Present, type: DataType, style
 function microsOfStamp(value: bigint, perSecond: number): bigint {
   const micros = perSecond > 1_000_000 ? floorDivide(value, BigInt(perSecond / 1_000_000)) : value * BigInt(1_000_000 / perSecond);
   return micros - BigInt(EPOCH_SECONDS) * 1_000_000n;
-}
-
-function floorDivide(a: bigint, b: bigint): bigint {
-  const quotient = a / b;
-  return a % b < 0n ? quotient - 1n : quotient;
 }
 
 function appendInteger(cells: Cells, value: number | bigint, oid: number): void {

@@ -5,6 +5,7 @@ import { decodeNested } from "../../../column/nested.ts";
 import type { IntervalParts } from "../../../column/interval-bytes.ts";
 import type { SessionSettings } from "../../../query/session-settings.ts";
 import { isInterval, textOf, type Value } from "../../../value/any-value.ts";
+import { secondsAndFraction } from "../../../value/civil.ts";
 import { clockText } from "../../../value/clock-time.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
 import { nestedJson } from "../../../value/nested-json.ts";
@@ -55,10 +56,8 @@ export function floatWord(value: number): string {
 
 /** A timestamp in whole seconds and microseconds, what is finer cut off. */
 function secondsAndMicros(value: bigint, perSecond: number): { readonly seconds: number; readonly micros: number } {
-  const units = BigInt(perSecond);
-  const fraction = ((value % units) + units) % units;
-  const micros = Math.floor((Number(fraction) * 1_000_000) / perSecond);
-  return { seconds: Number((value - fraction) / units), micros };
+  const { seconds, fraction } = secondsAndFraction(value, perSecond);
+  return { seconds, micros: Math.floor((fraction * 1_000_000) / perSecond) };
 }
 
 /** A time of day in microseconds. */

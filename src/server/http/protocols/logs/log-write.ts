@@ -17,7 +17,8 @@ import type { Exchange } from "../../exchange.ts";
 import { databaseLabel, type LogEndpoint } from "./log-endpoint.ts";
 import type { LogProtocol } from "./log-metrics.ts";
 import type { IngestServerOptions } from "../../options.ts";
-import { checkTable, type AcceptedWrite, writeOptionsOf } from "../accepted-write.ts";
+import { type AcceptedWrite } from "../accepted-write.ts";
+import { checkTable, writeOptionsOf } from "../../../common/write-options.ts";
 
 /** Items of one table: rows, or the body that holds them. */
 export type TableItems =

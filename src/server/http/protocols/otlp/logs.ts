@@ -1,12 +1,12 @@
 /** How the OTLP endpoint takes logs (contract ingest.md 4.4). */
 import { LogDecoder } from "../../../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../../../ingest/otlp/logs/extract-keys.ts";
-import { headerTextOf } from "../../header-text.ts";
+import { headerTextOf } from "../../../common/header-text.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { checkTable, writeOptionsOf } from "../../../common/write-options.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
 const DEFAULT_TABLE = "opentelemetry_logs";

@@ -10,7 +10,7 @@ import { isName } from "../../../../table/names.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { checkTable, writeOptionsOf } from "../../../common/write-options.ts";
 
 const SEMANTICS = {
   [COMPAT_OPTION]: "prom",

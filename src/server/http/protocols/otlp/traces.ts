@@ -2,11 +2,11 @@
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../../../ingest/otlp/decode.ts";
-import { headerTextOf } from "../../header-text.ts";
+import { headerTextOf } from "../../../common/header-text.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { checkTable, writeOptionsOf } from "../../../common/write-options.ts";
 
 /** What a Collector that knows nothing of pipelines means (contract README 19). */
 const DEFAULT_PIPELINE = "greptime_trace_v1";

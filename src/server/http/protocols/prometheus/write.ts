@@ -28,7 +28,8 @@ import { type Unfold, unfoldable } from "./body.ts";
 import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
-import { checkTable, writeBody, acceptWrite, type AcceptedWrite, writeOptionsOf } from "../accepted-write.ts";
+import { writeBody, acceptWrite, type AcceptedWrite } from "../accepted-write.ts";
+import { checkTable, writeOptionsOf } from "../../../common/write-options.ts";
 
 const SEMANTICS: Readonly<Record<string, string>> = {
   "greptime.semantic.metric.metadata_quality": "inferred",

@@ -4,28 +4,18 @@
  *   TIMESTAMP   length(1) year(2) month day [hour minute second [micros(4)]]     0, 4, 7 or 11
  */
 import type { NumberVector, TimeVector, WideVector } from "../../../../column/vector.ts";
-import { civilFromDays } from "../../../../value/civil.ts";
+import { civilFromDays, secondsAndFraction } from "../../../../value/civil.ts";
 import type { Cells } from "../../../wire/cells/cells.ts";
-import { markNulls } from "../../../wire/cells/kernels/print-cells.ts";
+import { beginFixed, markNulls } from "../../../wire/cells/kernels/print-cells.ts";
 
 const WORD = 0x1_0000_0000;
 const DAY_SECONDS = 86_400;
 const MICROS = 1_000_000;
 const STAMP_BYTES = 12;
 
-function begin(cells: Cells, rowCount: number, size: number): void {
-  cells.begin(rowCount * size);
-  const { starts, ends } = cells;
-  for (let row = 0; row < rowCount; row++) {
-    starts[row] = row * size;
-    ends[row] = row * size + size;
-  }
-  cells.used = rowCount * size;
-}
-
 /** Whole numbers of 1, 2, 4 or 8 bytes. */
 export function writeWholes(vector: NumberVector, from: number, rowCount: number, cells: Cells, size: number): void {
-  begin(cells, rowCount, size);
+  beginFixed(cells, rowCount, size);
   const { view } = cells;
   const { values } = vector;
   switch (size) {
@@ -51,14 +41,14 @@ export function writeWholes(vector: NumberVector, from: number, rowCount: number
 
 /** 64-bit whole numbers beyond ±2^53. */
 export function writeWide(vector: WideVector, from: number, rowCount: number, cells: Cells): void {
-  begin(cells, rowCount, 8);
+  beginFixed(cells, rowCount, 8);
   for (let row = 0; row < rowCount; row++) cells.view.setBigInt64(row * 8, BigInt.asIntN(64, vector.values[from + row]!), true);
   markNulls(vector.validity, from, rowCount, cells);
 }
 
 /** Floats of 4 or 8 bytes. */
 export function writeFloats(vector: NumberVector, from: number, rowCount: number, cells: Cells, size: number): void {
-  begin(cells, rowCount, size);
+  beginFixed(cells, rowCount, size);
   const { view } = cells;
   const { values } = vector;
   if (size === 4) for (let row = 0; row < rowCount; row++) view.setFloat32(row * 4, values[from + row]!, true);
@@ -77,9 +67,7 @@ export function writeStamps(
 ): void {
   cells.begin(rowCount * STAMP_BYTES);
   const { base, offsets } = vector;
-  const units = BigInt(perSecond);
-  const baseFraction = Number(((base % units) + units) % units);
-  const baseSeconds = Number((base - BigInt(baseFraction)) / units);
+  const { seconds: baseSeconds, fraction: baseFraction } = secondsAndFraction(base, perSecond);
   for (let row = 0; row < rowCount; row++) {
     const offset = offsets[from + row]!;
     const offsetSeconds = Math.floor(offset / perSecond);

@@ -1,26 +1,17 @@
 /** Loops that make binary cells of fixed width for PostgreSQL. */
 import type { NumberVector, TimeVector } from "../../../../column/vector.ts";
+import { secondsAndFraction } from "../../../../value/civil.ts";
 import type { Cells } from "../../../wire/cells/cells.ts";
-import { markNulls } from "../../../wire/cells/kernels/print-cells.ts";
+import { beginFixed, markNulls } from "../../../wire/cells/kernels/print-cells.ts";
 
 const WORD = 0x1_0000_0000;
 /** Seconds from 1970-01-01 to 2000-01-01. */
 const EPOCH_SECONDS = 946_684_800;
 const MICROS = 1_000_000;
 
-function begin(cells: Cells, rowCount: number, size: number): void {
-  cells.begin(rowCount * size);
-  const { starts, ends } = cells;
-  for (let row = 0; row < rowCount; row++) {
-    starts[row] = row * size;
-    ends[row] = row * size + size;
-  }
-  cells.used = rowCount * size;
-}
-
 /** Whole numbers of 1, 2, 4 or 8 bytes, less `epoch`. */
 export function writeWholes(vector: NumberVector, from: number, rowCount: number, cells: Cells, size: number, epoch: number): void {
-  begin(cells, rowCount, size);
+  beginFixed(cells, rowCount, size);
   const { view } = cells;
   const { values } = vector;
   switch (size) {
@@ -46,7 +37,7 @@ export function writeWholes(vector: NumberVector, from: number, rowCount: number
 
 /** Floats of 4 or 8 bytes. */
 export function writeFloats(vector: NumberVector, from: number, rowCount: number, cells: Cells, size: number): void {
-  begin(cells, rowCount, size);
+  beginFixed(cells, rowCount, size);
   const { view } = cells;
   const { values } = vector;
   if (size === 4) for (let row = 0; row < rowCount; row++) view.setFloat32(row * 4, values[from + row]!);
@@ -56,12 +47,11 @@ export function writeFloats(vector: NumberVector, from: number, rowCount: number
 
 /** Timestamps as microseconds since 2000-01-01, what is finer cut off. Beyond 2^53 of them two words are reckoned apart. */
 export function writeMicros(vector: TimeVector, from: number, rowCount: number, cells: Cells, perSecond: number): void {
-  begin(cells, rowCount, 8);
+  beginFixed(cells, rowCount, 8);
   const { view } = cells;
   const { base, offsets } = vector;
-  const units = BigInt(perSecond);
-  const baseFraction = Number(((base % units) + units) % units);
-  const baseSeconds = Number((base - BigInt(baseFraction)) / units) - EPOCH_SECONDS;
+  const { seconds: unixSeconds, fraction: baseFraction } = secondsAndFraction(base, perSecond);
+  const baseSeconds = unixSeconds - EPOCH_SECONDS;
   for (let row = 0; row < rowCount; row++) {
     const offset = offsets[from + row]!;
     const offsetSeconds = Math.floor(offset / perSecond);

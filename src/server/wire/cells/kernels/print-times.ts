@@ -3,6 +3,7 @@
  * in doubles, exactly: a base and an offset of less than 2^53 units.
  */
 import type { TimeVector, WideVector } from "../../../../column/vector.ts";
+import { secondsAndFraction } from "../../../../value/civil.ts";
 import type { Cells } from "../cells.ts";
 import { markNulls } from "./print-cells.ts";
 import { FOUR_DIGIT_DAY_MAX, FOUR_DIGIT_DAY_MIN, writeClock, writeDate, writeFraction } from "./write-time.ts";
@@ -31,17 +32,13 @@ export function printStamps(vector: TimeVector | WideVector, from: number, rowCo
   const perSecond = 10 ** form.unitDigits;
   cells.begin(rowCount * STAMP_BYTES);
   if (vector.kind === "wide") {
-    const units = BigInt(perSecond);
     for (let row = 0; row < rowCount; row++) {
-      const value = vector.values[from + row]!;
-      const fraction = ((value % units) + units) % units;
-      printStamp(cells, row, Number((value - fraction) / units), Number(fraction), form);
+      const { seconds, fraction } = secondsAndFraction(vector.values[from + row]!, perSecond);
+      printStamp(cells, row, seconds, fraction, form);
     }
   } else {
     const { base, offsets } = vector;
-    const units = BigInt(perSecond);
-    const baseFraction = Number(((base % units) + units) % units);
-    const baseSeconds = Number((base - BigInt(baseFraction)) / units);
+    const { seconds: baseSeconds, fraction: baseFraction } = secondsAndFraction(base, perSecond);
     for (let row = 0; row < rowCount; row++) {
       const offset = offsets[from + row]!;
       const offsetSeconds = Math.floor(offset / perSecond);

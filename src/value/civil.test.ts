@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { floorDivide, floorModulo, secondsAndFraction } from "./civil.ts";
+
+test("divides towards the past", () => {
+  expect([floorDivide(7n, 2n), floorModulo(7n, 2n)]).toEqual([3n, 1n]);
+  expect([floorDivide(-7n, 2n), floorModulo(-7n, 2n)]).toEqual([-4n, 1n]);
+  expect([floorDivide(-8n, 2n), floorModulo(-8n, 2n)]).toEqual([-4n, 0n]);
+});
+
+test("seconds and what is left of them, before 1970 too", () => {
+  expect(secondsAndFraction(1_500n, 1000)).toEqual({ seconds: 1, fraction: 500 });
+  expect(secondsAndFraction(-1n, 1_000_000_000)).toEqual({ seconds: -1, fraction: 999_999_999 });
+  expect(secondsAndFraction(-2_000n, 1000)).toEqual({ seconds: -2, fraction: 0 });
+  expect(secondsAndFraction(7n, 1)).toEqual({ seconds: 7, fraction: 0 });
+});
