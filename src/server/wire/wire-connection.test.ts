@@ -38,7 +38,8 @@ class Client {
       closed: () => undefined,
     });
     const heard = { closed: () => undefined, failed: () => undefined };
-    new WireConnection(socket as WireSocket, ampleWireMemory().connection(), systemClock, heard, open); // A connection uses no more of a socket than this.
+    // A connection uses no more of a socket than this.
+    new WireConnection(socket as WireSocket, ampleWireMemory().connection(), systemClock, heard, open);
   }
 
   async send(...messages: number[]): Promise<void> {
