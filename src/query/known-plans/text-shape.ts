@@ -9,7 +9,7 @@
  */
 
 /** Longest text that has a shape: longer ones are mostly data. */
-export const SHAPE_CHARACTERS_MAX = 2048;
+const SHAPE_CHARACTERS_MAX = 2048;
 /** Most constants of a shape. Reason: a list that long is seldom sent twice with as many. */
 const CONSTANTS_MAX = 128;
 
