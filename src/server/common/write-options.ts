@@ -2,16 +2,9 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { IngestDb } from "../../db/db.ts";
-import { nameFlaw, shownName } from "../../table/names.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
 import { databaseExists } from "./database-name.ts";
 import { autoCreateOf, hintedTableOptions, type Hints } from "./hints.ts";
-
-/** Refuses a name that a request gives its table. @throws DbError InvalidArguments */
-export function checkTable(name: string): void {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
-}
 
 /** What settings say of tables that writes make. */
 export interface WriteSettings {
