@@ -516,6 +516,13 @@ export const KNOBS: Knobs = {
       reason:
         "Memory one statement may hold for sorting, grouping and joining; from half of it on, rows go to query.spill_dir. 0 is no limit.",
     },
+    planCacheBytesMax: {
+      key: "query.plan_cache_size",
+      kind: size(0, TIB),
+      default: byteLength(8 * MIB),
+      reason:
+        "Memory for plans of queries, used again where a query of one table has other constants in WHERE: some 1,000 plans. 0 keeps none.",
+    },
     spillBytesMax: {
       key: "query.spill_limit",
       kind: size(0, 64 * TIB),

@@ -399,6 +399,7 @@ sample_ratio = 1.0
 [query]
 timeout = "5m"
 memory_limit = "1GiB"
+plan_cache_size = "8MiB"
 spill_limit = "16GiB"
 spill_dir = "./varve_data/tmp"
 promql.samples = 50000000
