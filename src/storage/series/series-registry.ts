@@ -15,8 +15,8 @@ import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import type { TextTable } from "../../column/text-table.ts";
-import type { SeriesView } from "../../table/series-view.ts";
 import { orderByTags, type TagColumnView } from "./series-ranks.ts";
+import type { SeriesTags } from "./series-tags.ts";
 import { grownWords, powerOfTwoFrom } from "./shared-array.ts";
 import { TagColumn, tagDefaultText, type TagDefinition } from "./tag-column.ts";
 import { TagPostings } from "./tag-postings.ts";
@@ -33,7 +33,7 @@ export interface SeriesRoom {
 const ENDLESS: SeriesRoom = { refusal: () => undefined };
 
 /** See the file header. Invariant: no two series have equal code tuples. */
-export class SeriesRegistry implements SeriesView {
+export class SeriesRegistry implements SeriesTags {
   /** Tells the registries of a process apart. */
   readonly id: number = ++registries;
   private readonly columns: TagColumn[] = [];
