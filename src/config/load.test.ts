@@ -401,6 +401,7 @@ timeout = "5m"
 memory_limit = "1GiB"
 spill_limit = "16GiB"
 spill_dir = "./varve_data/tmp"
+rehearsal = true
 promql.samples = 50000000
 promql.series = 1000000
 promql.points = 11000
