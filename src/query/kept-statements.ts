@@ -40,8 +40,8 @@ export class KeptStatements<K, V> {
     return this.kept.has(key);
   }
 
-  /** Keeps a statement, in place of one of that key; false when there is no memory for it. @param text it was parsed from this */
-  set(key: K, statement: V, text: string): boolean {
+  /** Keeps a statement, in place of one of that key; false when there is no memory for it. @param text of characters or bytes */
+  set(key: K, statement: V, text: { readonly length: number }): boolean {
     const bytes = BYTES_PER_STATEMENT + BYTES_PER_CHARACTER * text.length;
     this.delete(key);
     if (!this.memory.keep(bytes)) return false;

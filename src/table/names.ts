@@ -2,7 +2,9 @@
  * What may be the name of a table, a view, a column or a database: any text that is not empty, is Unicode, holds no control character and
  * is not too long (contract README 26). SQL quotes what is no plain word; no name is ever part of a file's path as it is.
  */
+import { DbError } from "../base/error.ts";
 import { NAME_BYTES_MAX } from "../base/limits.ts";
+import { StatusCode } from "../base/status-code.ts";
 
 /** C0, DEL and C1. They cannot be seen, and end lines, headers and C strings. */
 const CONTROL = /\p{Cc}/u;
@@ -28,4 +30,15 @@ export function isName(name: string): boolean {
 export function shownName(name: string): string {
   const shown = name.replaceAll(CONTROLS, " ").toWellFormed();
   return shown.length > SHOWN_CHARACTERS_MAX ? `${shown.slice(0, SHOWN_CHARACTERS_MAX).toWellFormed()}…` : shown;
+}
+
+/** Checks the name of a table or view. @throws DbError InvalidArguments */
+export function checkTableName(name: string): void {
+  const flaw = nameFlaw(name);
+  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
+}
+
+/** What tells a table from all others in a map: no name holds the zero byte. */
+export function tableNameKey(database: string, table: string): string {
+  return `${database}\0${table}`;
 }

@@ -24,6 +24,7 @@ import { clockNanosOfText, rescaledClock, unitsPerDay } from "../value/clock-tim
 import { fits } from "../value/integer-range.ts";
 import { floatOfText, integerOfText } from "../value/number-text.ts";
 import { parseDate } from "../value/parse-time.ts";
+import { INT64_MAX, INT64_MIN } from "../column/exact-integer.ts";
 
 /** The text of a value of a type; NULL has none. The value is one that the type can hold. */
 export function tagText(value: Scalar, type: DataType): string | undefined {
@@ -74,7 +75,7 @@ function parse(text: string, type: DataType): Scalar {
     }
     case "timestamp":
     case "duration": {
-      const value = integerWithin(text, -(2n ** 63n), 2n ** 63n - 1n);
+      const value = integerWithin(text, INT64_MIN, INT64_MAX);
       return value === undefined ? undefined : BigInt(value);
     }
     default:

@@ -9,7 +9,8 @@ import { wholeOfFloat } from "./integer-range.ts";
 import { intervalText } from "./interval/interval-text.ts";
 import { floatText } from "./number-text.ts";
 import { dayOfText, parseTimestamp } from "./parse-time.ts";
-import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "./time-units.ts";
+import { NANOS_PER_UNIT, rescale } from "./time-units.ts";
+import { INT64_MAX, INT64_MIN } from "../column/exact-integer.ts";
 
 type TypeOf<K extends DataType["kind"]> = Extract<DataType, { kind: K }>;
 

@@ -11,10 +11,6 @@ export const NANOS_PER_UNIT: Readonly<Record<TimeUnit, bigint>> = {
   nanosecond: 1n,
 };
 
-/** Smallest and largest 64-bit integer. */
-export const INT64_MIN: bigint = -(2n ** 63n);
-export const INT64_MAX: bigint = 2n ** 63n - 1n;
-
 /** `value` counted in `to`; towards minus infinity when `to` is coarser. May leave the 64-bit range. */
 export function rescale(value: bigint, from: TimeUnit, to: TimeUnit): bigint {
   if (from === to) return value;

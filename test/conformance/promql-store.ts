@@ -123,7 +123,7 @@ export class TableStore implements ScriptStore {
     }
   }
 
-  async *select(read: SelectorRead, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+  async *select(read: SelectorRead, run: EvaluationRun): AsyncGenerator<Iterable<SampledSeries>> {
     yield* new TableSource(this.machine.engine, this.database, NO_LIMITS).select(read, run);
   }
 

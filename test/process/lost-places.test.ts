@@ -1,17 +1,11 @@
 /** Parts of the data directory that vanish under a running server: it acknowledges nothing while the next start would not find it. */
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { queryRows } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 
 const TEST_MS_MAX = 60_000;
-
-let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.end();
-  server = undefined;
-});
 
 async function write(url: string, line: string): Promise<number> {
   return (await fetch(`${url}/v1/influxdb/write`, { method: "POST", body: line, keepalive: false })).status;
@@ -32,7 +26,8 @@ async function writeUntilRefused(url: string): Promise<number> {
   }
 }
 
-test.each([
+// Beside each other, since they mostly wait: the server looks after its files now and then.
+test.concurrent.each([
   ["meta.db", 1, "the meta store"],
   ["meta.db", 2, "the meta store"],
   ["wal", 1, "the log directory"],
@@ -42,7 +37,7 @@ test.each([
 ])(
   "%s, moved away under a server with %i ingest threads: writes are refused, health says why, reads go on; back, all is well",
   async (name, threads, what) => {
-    server = await TestServer.start({ config: `[ingest]\nthreads = ${threads}\n` });
+    await using server = await TestServer.start({ config: `[ingest]\nthreads = ${threads}\n` });
     const { url } = server;
     expect(await write(url, "cpu,host=a v=0i 1")).toBe(204);
     const path = join(server.dataHome, name);
@@ -62,10 +57,10 @@ test.each([
   TEST_MS_MAX,
 );
 
-test(
+test.concurrent(
   "a meta store that is replaced by a copy: no flush is committed to the one that nobody finds, and a start has all rows",
   async () => {
-    server = await TestServer.start();
+    await using server = await TestServer.start();
     const path = join(server.dataHome, "meta.db");
     expect(await write(server.url, "cpu,host=z v=0i 1")).toBe(204);
     await Bun.sleep(1500); // The server has put what it committed into the file by then.

@@ -20,14 +20,20 @@ export function certificate(name: string): Promise<CertificateFiles> {
   return files;
 }
 
+/** Clients that check names look here, not at the subject. */
+const NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+
 async function make(): Promise<CertificateFiles> {
   const folder = mkdtempSync(join(tmpdir(), "varve-certificate-"));
   const files = { certPath: join(folder, "cert.pem"), keyPath: join(folder, "key.pem") };
   const { certPath, keyPath } = files;
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", keyPath];
-  const process = Bun.spawn(["openssl", "req", "-x509", ...key, "-out", certPath, "-days", "2", "-subj", "/CN=localhost"], {
-    stderr: "pipe",
-  });
+  const process = Bun.spawn(
+    ["openssl", "req", "-x509", ...key, "-out", certPath, "-days", "2", "-subj", "/CN=localhost", "-addext", NAMES],
+    {
+      stderr: "pipe",
+    },
+  );
   if ((await process.exited) !== 0) throw new Error(`openssl made no certificate: ${await process.stderr.text()}`);
   return files;
 }

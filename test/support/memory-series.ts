@@ -44,14 +44,14 @@ export class MemorySeries implements SeriesSource {
     this.series.clear();
   }
 
-  async *select({ matchers, firstMillis, lastMillis }: SelectorRead): AsyncGenerator<SampledSeries> {
+  async *select({ matchers, firstMillis, lastMillis }: SelectorRead): AsyncGenerator<readonly SampledSeries[]> {
     this.reads++;
     const tests = matchers.map(testOf);
     for (const { labels, samples } of this.series.values()) {
       if (!tests.every((test) => test(labels))) continue;
       const all = hinted([...samples].toSorted(([a], [b]) => a - b));
       const taken = all.filter(([time]) => time >= firstMillis && time <= lastMillis);
-      if (taken.length > 0) yield sampled(labels, taken);
+      if (taken.length > 0) yield [sampled(labels, taken)];
     }
   }
 }

@@ -6,6 +6,7 @@ import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { evaluate } from "../../src/query/promql/evaluation/evaluate.ts";
 import type { EvaluationRun, Labels, NativeHistogram, QueryTimes, SeriesSource } from "../../src/query/promql/evaluation/series-source.ts";
 import { parsePromql } from "../../src/query/promql/syntax/parse.ts";
+import { eachOf } from "./each-of.ts";
 
 /** A number or a histogram. */
 export type Sample = number | NativeHistogram;
@@ -70,7 +71,7 @@ export async function answerOf(
       series.push({ labels: [], points: new Map(Array.from(result.values, (value, step) => [timeOf(step), value])) });
       break;
     case "vector":
-      for await (const { labels, values, present, histograms } of result.series) {
+      for await (const { labels, values, present, histograms } of eachOf(result.series)) {
         const points = new Map<number, Sample>();
         for (const [step, value] of values.entries())
           if (present === undefined || present[step] === 1) points.set(timeOf(step), histograms?.[step] ?? value);

@@ -200,6 +200,10 @@ export class TestServer {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
+
   /** The flags of a server on this folder. */
   async flags(): Promise<readonly string[]> {
     const config = join(this.folder, "varve.toml");

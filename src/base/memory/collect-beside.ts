@@ -4,12 +4,12 @@
  * works; `Bun.gc(false)` asks for that, but mostly it looks at young objects alone. It looks at all of them once a collection of young ones
  * has left little of the heap that it allows itself, so a buffer takes what is left, which is memory only in its books:
  *
- *   ask, ask ─┬─► all objects were collected: done
- *             └─► buffer, twice the heap ─► young objects are collected ─► little is left, the buffer goes ─► all objects are collected
+ *   ask ─► ask, ask ─┬─► all objects were collected: done
+ *                    └─► buffer, twice the heap ─► young objects are collected ─► the buffer goes ─► all objects are collected
  *
- * It is asked twice first, since a collection of all objects may be due already. Were it to come while the buffer is there, the buffer
- * would be old then, stay in the books when it is gone, and double them each time (up to 4 GiB were seen), and the runtime would allow
- * itself as much garbage.
+ * It is asked without a buffer first, since a collection of all objects may be due already. Were it to come while the buffer is there,
+ * the buffer would be old then, stay in the books when it is gone, and double them each time (up to 4 GiB were seen), and the runtime
+ * would allow itself as much garbage.
  *
  * Which of the two a collection was, objects tell that outlived one: only one of all objects ends them.
  *
@@ -23,6 +23,8 @@ import { heapBytes } from "./process-memory.ts";
 const BUFFER_HEAPS = 2;
 /** Most that is tried. Reason: longer buffers are refused. */
 const BUFFER_BYTES_MAX = 4 * 1024 * 1024 * 1024 - 1;
+/** How often it is asked for before a buffer is taken. */
+const ASKS = 2;
 /** Times that it is tried with a buffer, since the runtime collects when it likes; then the thread stands. */
 const TRIES = 3;
 /** Objects that nobody holds: the end of one tells that a collection is over. The stack may keep one or the other by chance. */
@@ -36,11 +38,12 @@ const LOOKS_MAX = 50;
 
 /** Resolves when it is done. What becomes garbage meanwhile may stay. Where no address space is left, the thread stands meanwhile. */
 export async function collectBeside(): Promise<void> {
-  const olds = new OldObjects();
-  await collection(true);
-  olds.drop();
-  await collection(true);
-  for (let tries = 0; !olds.areGone; tries++) {
+  await collection(true); // One that is under way has marked objects already that are garbage now.
+  const dropped = olds;
+  dropped.drop();
+  olds = new OldObjects();
+  for (let asked = 0; asked < ASKS && !dropped.areGone; asked++) await collection(true);
+  for (let tries = 0; !dropped.areGone; tries++) {
     const buffer = tries < TRIES ? untouched(Math.min(BUFFER_BYTES_MAX, heapBytes() * BUFFER_HEAPS)) : undefined;
     if (buffer === undefined) {
       Bun.gc(true);
@@ -62,12 +65,12 @@ function untouched(bytes: number): Uint8Array | undefined {
   }
 }
 
-/** Objects that outlive a collection, and tell when they end: at a collection of all objects. */
+/** Objects that outlived a collection before they are dropped, and tell when they end: at a collection of all objects. */
 class OldObjects {
   private objects: object[] = Array.from({ length: WATCHED_OBJECTS }, () => ({}));
   private readonly references = this.objects.map((object) => new WeakRef(object));
 
-  /** Nobody holds them from here on. Call it behind a collection. */
+  /** Nobody holds them from here on. */
   drop(): void {
     this.objects = [];
   }
@@ -77,6 +80,9 @@ class OldObjects {
     return this.references.some((reference) => reference.deref() === undefined);
   }
 }
+
+/** Made one call before, or when the process began. */
+let olds: OldObjects = new OldObjects();
 
 let looks = 0;
 let tell: () => void = () => undefined;

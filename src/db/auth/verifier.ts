@@ -185,7 +185,8 @@ export function mysqlNative(password: string): Extract<Verifier, { kind: "mysql_
   return { kind: "mysql_native_password", doubleSha1: createHash("sha1").update(once).digest() };
 }
 
-function hmac(key: Uint8Array, text: string): Buffer {
+/** HMAC of SHA-256, which SCRAM is made of. */
+export function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 

@@ -6,14 +6,12 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { compilePipeline } from "../../ingest/pipeline/decode.ts";
-import type { CompiledPipeline } from "../../ingest/pipeline/types.ts";
+import { type CompiledPipeline, IDENTITY_NAME } from "../../ingest/pipeline/types.ts";
 import type { Db } from "../db.ts";
 import { COMPILED_MAX, NEWEST_KEPT_MS, PIPELINE_NAME_CHARACTERS_MAX, REACHED_PIPELINES_MAX } from "./limits.ts";
 import { PipelineTable } from "./pipeline-table.ts";
 import { parseVersion, versionText } from "./version.ts";
 
-/** The built-in pipeline that makes a column of every field. */
-export const IDENTITY_NAME = "greptime_identity";
 /** Names of built-in pipelines begin with it. */
 export const BUILT_IN_PREFIX = "greptime_";
 

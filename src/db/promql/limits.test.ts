@@ -8,6 +8,7 @@ import type { StatementResult } from "../../query/statement-result.ts";
 import { LocalDb } from "../local-db.ts";
 import type { Session } from "../session.ts";
 import type { PromqlLimits } from "./promql-query.ts";
+import { eachOf } from "../../../test/support/each-of.ts";
 
 const { engine } = await Machine.start();
 await engineSql(engine, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, h STRING PRIMARY KEY, v DOUBLE)");
@@ -33,7 +34,7 @@ async function doors(query: string, changes: Partial<PromqlLimits>): Promise<Rea
     try {
       let points = 0;
       if (result.kind === "vector") {
-        for await (const { values, present } of result.series) points += values.filter((_, step) => present?.[step] !== 0).length;
+        for await (const { values, present } of eachOf(result.series)) points += values.filter((_, step) => present?.[step] !== 0).length;
       }
       return points;
     } finally {

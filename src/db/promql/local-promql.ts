@@ -25,6 +25,7 @@ import { databaseNotFound } from "../../table/not-found.ts";
 import { authorize } from "../auth/authorize.ts";
 import type { QueryPermit, ReadAsk } from "../read-permit.ts";
 import type { Session } from "../session.ts";
+import { KnownQueries } from "./known-queries.ts";
 import { metadataOf } from "./metric-metadata.ts";
 import type { Labels, MetricMetadata, PromqlDb, QueryAnswer, QueryAsk, SeriesAsk } from "./promql-db.ts";
 import { answerQuery, type PromqlLimits } from "./promql-query.ts";
@@ -55,6 +56,7 @@ export class LocalPromql implements PromqlDb {
   /** What TQL is run by. */
   readonly rowEngine: RowEngine;
   private readonly limits: PromqlLimits;
+  private readonly queries: KnownQueries = new KnownQueries();
   private readonly open: (ask: ReadAsk, session: Session) => QueryPermit;
 
   /** @param open puts a question on the list of statements */
@@ -103,13 +105,13 @@ export class LocalPromql implements PromqlDb {
   }
 
   async query(ask: QueryAsk, session: Session): Promise<QueryAnswer> {
-    const { catalog, limits } = this;
+    const { catalog, limits, queries } = this;
     const { database } = session;
     const { query: text, startMillis, endMillis, stepMillis } = ask;
     const times = { startMillis, endMillis, stepMillis };
     const permit = this.open({ kind: KIND.query, text, times, deadline: deadlineOf(ask, limits) }, session);
     const mayRead = (): void => authorize(session, "read");
-    return answerQuery(ask, { catalog, database, limits, permit, mayRead, paceOf: (signal) => this.paceOf(signal) });
+    return answerQuery(ask, { catalog, database, limits, permit, mayRead, paceOf: (signal) => this.paceOf(signal), queries });
   }
 
   async *rows(request: PromqlRequest, session: Session): AsyncGenerator<StatementResult> {

@@ -3,12 +3,12 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Pace } from "../../base/scheduler/pace.ts";
 import type { Expression } from "../../query/promql/syntax/ast.ts";
-import { parsePromql } from "../../query/promql/syntax/parse.ts";
 import { evaluate } from "../../query/promql/evaluation/evaluate.ts";
 import type { QueryResult, SteppedSeries } from "../../query/promql/evaluation/series-source.ts";
 import { type SourceLimits, TableSource } from "../../query/promql/tables/table-source.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import type { QueryPermit } from "../read-permit.ts";
+import type { KnownQueries } from "./known-queries.ts";
 import type { QueryAnswer, QueryAsk } from "./promql-db.ts";
 
 /** What every query goes by. */
@@ -30,6 +30,7 @@ export interface QueryPlace {
   /** @throws DbError PermissionDenied */
   readonly mayRead: () => void;
   readonly paceOf: (signal: AbortSignal) => Pace;
+  readonly queries: KnownQueries;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function answerQuery(ask: QueryAsk, place: QueryPlace): Promise<Que
   const { signal } = permit;
   try {
     place.mayRead();
-    const expression = checkedQuery(ask, limits);
+    const expression = checkedQuery(ask, limits, place.queries);
     const { startMillis, endMillis, stepMillis } = ask;
     const times = { startMillis, endMillis, stepMillis, lookbackMillis: ask.lookbackMillis ?? limits.lookbackMillis };
     const annotations = { warnings: new Set<string>(), infos: new Set<string>() };
@@ -69,7 +70,7 @@ function timed(result: QueryResult, permit: QueryPermit): QueryResult {
       permit.gave(1);
       return result;
     case "vector":
-      return { ...result, series: permit.over(result.series, pointsOf) };
+      return { ...result, series: permit.over(result.series, (some) => some.reduce((points, series) => points + pointsOf(series), 0)) };
     case "matrix":
       return { ...result, series: permit.over(result.series, ({ count }) => count) };
   }
@@ -83,8 +84,9 @@ function pointsOf({ values, present }: SteppedSeries): number {
 }
 
 /** @throws DbError InvalidSyntax, PlanQuery */
-function checkedQuery({ query, startMillis, endMillis, stepMillis, isInstant }: QueryAsk, { pointsMax }: PromqlLimits): Expression {
-  const parsed = parsePromql(query);
+function checkedQuery(ask: QueryAsk, { pointsMax }: PromqlLimits, queries: KnownQueries): Expression {
+  const { query, startMillis, endMillis, stepMillis, isInstant } = ask;
+  const parsed = queries.parse(query);
   if (!parsed.ok) throw new DbError(StatusCode.InvalidSyntax, parsed.problem.message);
   const { expression } = parsed;
   if (isInstant) return expression;

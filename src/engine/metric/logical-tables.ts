@@ -3,6 +3,7 @@ import { assert } from "../../base/assert.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { LogicalTable } from "./logical-table.ts";
 import type { PhysicalTable } from "./physical-table.ts";
+import { tableNameKey } from "../../table/names.ts";
 
 /** The logical tables that exist, by name and by id. */
 export class LogicalTables {
@@ -10,7 +11,7 @@ export class LogicalTables {
   private readonly byId: Map<TableId, LogicalTable> = new Map();
 
   find(database: string, name: string): LogicalTable | undefined {
-    return this.byName.get(`${database}\0${name}`);
+    return this.byName.get(tableNameKey(database, name));
   }
 
   byTableId(id: TableId): LogicalTable | undefined {
@@ -32,7 +33,7 @@ export class LogicalTables {
     }
     const table = new LogicalTable(schema, physical);
     physical.adopt(schema.id);
-    this.byName.set(`${schema.database}\0${schema.name}`, table);
+    this.byName.set(tableNameKey(schema.database, schema.name), table);
     this.byId.set(schema.id, table);
     return table;
   }
@@ -52,7 +53,7 @@ export class LogicalTables {
     if (table === undefined) return undefined;
     const { database, name } = table.schema;
     this.byId.delete(id);
-    this.byName.delete(`${database}\0${name}`);
+    this.byName.delete(tableNameKey(database, name));
     table.physical.abandon(id);
     table.markDropped();
     return table;

@@ -10,6 +10,7 @@ import { holdsHistograms, NATIVE_HISTOGRAM } from "../../table/native-histogram.
 import type { ColumnPlace, NewColumn, SchemaChange, TableDefinition, TableSchema } from "../../table/schema.ts";
 import type { SchemaStep } from "../schema/schema-store.ts";
 import { checkLogicalChange, checkLogicalTable, checkMetricTable, checkPhysicalChange, type MetricTable } from "./metric-rules.ts";
+import { tableNameKey } from "../../table/names.ts";
 
 /** Where schemas in force are found. */
 export interface SchemaSource {
@@ -53,7 +54,7 @@ class MetricPlan {
 
   complete(step: SchemaStep): SchemaStep {
     if (step.kind === "create") {
-      this.created.set(keyOf(step.definition.database, step.definition.name), step.definition);
+      this.created.set(tableNameKey(step.definition.database, step.definition.name), step.definition);
       return step.definition.engine === METRIC_ENGINE ? { kind: "create", definition: this.createdTable(step.definition) } : step;
     }
     const schema = this.schemas.schema(step.database, step.table);
@@ -117,7 +118,7 @@ class MetricPlan {
   }
 
   private physicalOf({ database, name }: Pick<TableDefinition, "database" | "name">, physical: string): Growing {
-    const key = keyOf(database, physical);
+    const key = tableNameKey(database, physical);
     const growing = this.physical.get(key);
     if (growing !== undefined) return growing;
     const table = this.created.get(key) ?? this.schemas.schema(database, physical);
@@ -164,8 +165,4 @@ function labelIndexes({ options }: MetricTable): { readonly indexes?: readonly s
   if (type !== "skipping") return {};
   const granularity = options["index.granularity"] ?? SKIPPING_GRANULARITY;
   return { indexes: [`SKIPPING INDEX WITH(false_positive_rate = '0.01', granularity = '${granularity}', type = 'BLOOM')`] };
-}
-
-function keyOf(database: string, table: string): string {
-  return `${database}\0${table}`;
 }

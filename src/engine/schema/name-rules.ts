@@ -1,13 +1,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { nameFlaw, shownName } from "../../table/names.ts";
+import { checkTableName, nameFlaw, shownName } from "../../table/names.ts";
 import { isGraphTable, isNumbersTable } from "../../table/reserved-names.ts";
-
-/** Checks the name of a table or view. @throws DbError InvalidArguments */
-export function checkTableName(name: string): void {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
-}
 
 /** Checks the name of a table or view to be made. @throws DbError InvalidArguments, TableAlreadyExists for one that the server computes */
 export function checkFreeName(database: string, name: string): void {

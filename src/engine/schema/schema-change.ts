@@ -17,7 +17,8 @@ import type {
   TableSchema,
 } from "../../table/schema.ts";
 import { columnNotFound, columnNamed } from "../../table/not-found.ts";
-import { checkColumnName, checkTableName } from "./name-rules.ts";
+import { checkColumnName } from "./name-rules.ts";
+import { checkTableName } from "../../table/names.ts";
 
 /** A schema with the id that its next new column gets, which only grows. */
 export interface VersionedSchema {

@@ -18,6 +18,7 @@ import { decodeSchema, encodeSchema, fileKey, flushedKey, numberOf, tableKey, un
 import { checkDatabaseName, checkFreeName } from "./name-rules.ts";
 import { changedOptions, changedSchema, checkColumns } from "./schema-change.ts";
 import { ViewEntries } from "./view-entries.ts";
+import { tableNameKey } from "../../table/names.ts";
 
 /** Databases that exist on every server. */
 const BUILT_IN_DATABASES: readonly string[] = ["greptime_private", "information_schema", "public"];
@@ -235,7 +236,7 @@ export class SchemaStore {
       if (step.kind === "create") checkNewHere(step.definition, changed);
       const next = step.kind === "create" ? this.created(step.definition, nextTable++) : this.altered(step, changed);
       if (step.kind === "alter" && next.schema.name !== step.table) this.checkFree(next.schema, changed);
-      changed.set(`${next.schema.database}\0${step.kind === "alter" ? step.table : next.schema.name}`, next);
+      changed.set(tableNameKey(next.schema.database, step.kind === "alter" ? step.table : next.schema.name), next);
       results.push(next);
     }
     const changes: MetaChange[] = [...changed.values()].map(({ schema, nextColumnId }) => ({
@@ -308,7 +309,7 @@ export class SchemaStore {
   }
 
   private altered(step: AlterStep, changed: ReadonlyMap<string, TableEntry>): TableEntry {
-    const entry = changed.get(`${step.database}\0${step.table}`) ?? this.entryOf(step.database, step.table);
+    const entry = changed.get(tableNameKey(step.database, step.table)) ?? this.entryOf(step.database, step.table);
     return changedSchema(entry, step.change);
   }
 
@@ -316,7 +317,7 @@ export class SchemaStore {
   private checkFree({ database, name }: TableSchema, changed: ReadonlyMap<string, TableEntry>): void {
     checkFreeName(database, name);
     const isTaken =
-      this.databaseOf(database).tables.has(name) || changed.has(`${database}\0${name}`) || this.view(database, name) !== undefined;
+      this.databaseOf(database).tables.has(name) || changed.has(tableNameKey(database, name)) || this.view(database, name) !== undefined;
     if (!isTaken) return;
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists, table: greptime.${database}.${name}`);
   }
@@ -367,7 +368,7 @@ function alreadyExists(what: "Table" | "View", database: string, name: string): 
 
 /** One transaction does not make two tables of one name. @throws DbError TableAlreadyExists */
 function checkNewHere({ database, name }: TableDefinition, changed: ReadonlyMap<string, TableEntry>): void {
-  if (changed.has(`${database}\0${name}`)) throw alreadyExists("Table", database, name);
+  if (changed.has(tableNameKey(database, name))) throw alreadyExists("Table", database, name);
 }
 
 /** One time index; the primary key is exactly the tags. */

@@ -9,6 +9,7 @@ import { isInternalColumn, physicalTableOf } from "../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { LogicalTarget, WriteCarrier } from "../table/write-target.ts";
+import { tableNameKey } from "../../table/names.ts";
 
 /** A physical table of the mirror. */
 export class MirrorCarrier implements WriteCarrier {
@@ -81,7 +82,7 @@ export class MirrorLogicals {
   }
 
   find(database: string, name: string): LogicalTarget | undefined {
-    return this.byName.get(keyOf(database, name));
+    return this.byName.get(tableNameKey(database, name));
   }
 
   ids(): Iterable<TableId> {
@@ -92,7 +93,7 @@ export class MirrorLogicals {
   put(schema: TableSchema): void {
     const table = new MirrorLogical(schema, this.carrierOf);
     this.byId.set(schema.id, table);
-    this.byName.set(keyOf(schema.database, schema.name), table);
+    this.byName.set(tableNameKey(schema.database, schema.name), table);
   }
 
   /** Forgets a table. Returns whether it was known. */
@@ -100,12 +101,8 @@ export class MirrorLogicals {
     const table = this.byId.get(tableId);
     if (table === undefined) return false;
     this.byId.delete(tableId);
-    const key = keyOf(table.schema.database, table.schema.name);
+    const key = tableNameKey(table.schema.database, table.schema.name);
     if (this.byName.get(key) === table) this.byName.delete(key);
     return true;
   }
-}
-
-function keyOf(database: string, table: string): string {
-  return `${database}\0${table}`;
 }

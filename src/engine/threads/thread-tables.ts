@@ -22,6 +22,7 @@ import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
 import { type ThreadArenas, ThreadMemory } from "./thread-memory.ts";
+import { tableNameKey } from "../../table/names.ts";
 
 /** One table of the mirror that has rows of its own. */
 class MirrorTable implements WriteTarget {
@@ -125,7 +126,7 @@ export class ThreadTables implements WriteTables {
   }
 
   find(database: string, name: string): MirrorTable | undefined {
-    return this.byName.get(keyOf(database, name));
+    return this.byName.get(tableNameKey(database, name));
   }
 
   logical(database: string, name: string): LogicalTarget | undefined {
@@ -191,13 +192,13 @@ export class ThreadTables implements WriteTables {
     if (known === undefined) {
       const table = new MirrorTable(schema, this.arenas, this.shared);
       this.byId.set(schema.id, table);
-      this.byName.set(keyOf(schema.database, schema.name), table);
+      this.byName.set(tableNameKey(schema.database, schema.name), table);
       return;
     }
     if (!sameTagDefaults(known.schema, schema)) this.epoch++; // What a decoder's key leaves out means something else.
     if (known.schema.name !== schema.name) {
       this.forgetName(known);
-      this.byName.set(keyOf(schema.database, schema.name), known);
+      this.byName.set(tableNameKey(schema.database, schema.name), known);
       this.epoch++; // Keys of a decoder say the old name.
     }
     known.setSchema(schema);
@@ -215,11 +216,7 @@ export class ThreadTables implements WriteTables {
 
   /** A whole catalog comes in no particular order: the name may be another table's by now. */
   private forgetName(table: MirrorTable): void {
-    const key = keyOf(table.schema.database, table.schema.name);
+    const key = tableNameKey(table.schema.database, table.schema.name);
     if (this.byName.get(key) === table) this.byName.delete(key);
   }
-}
-
-function keyOf(database: string, table: string): string {
-  return `${database}\0${table}`;
 }

@@ -23,7 +23,7 @@ import { encodeNested } from "../../column/nested.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { columnBuffers } from "./column-buffers.ts";
-import { encodeArrowBatch, encodeArrowEnd, encodeArrowSchema } from "./encode-stream.ts";
+import { type ArrowCompression, encodeArrowBatch, encodeArrowEnd, encodeArrowSchema } from "./encode-stream.ts";
 
 const COLUMNS: readonly (readonly [string, DataType, readonly Scalar[]])[] = [
   ["b", BOOLEAN, [true, undefined, false]],
@@ -58,7 +58,7 @@ const BATCH: Batch = {
 };
 
 /** A stream of the batch twice. */
-function stream(compression: "zstd" | undefined): Uint8Array {
+function stream(compression: ArrowCompression): Uint8Array {
   const batch = encodeArrowBatch(HEADERS, BATCH, compression);
   return Buffer.concat([encodeArrowSchema(HEADERS), batch, batch, encodeArrowEnd()]);
 }
@@ -100,7 +100,7 @@ test("lists, structs and maps are those that pyarrow read and validated in full"
 });
 
 test("messages begin at multiples of eight and say how long they are", () => {
-  for (const compression of [undefined, "zstd"] as const) {
+  for (const compression of [undefined, "zstd", "lz4"] as const) {
     for (const message of [encodeArrowSchema(HEADERS), encodeArrowBatch(HEADERS, BATCH, compression)]) {
       const view = new DataView(message.buffer);
       expect(view.getUint32(0, true)).toBe(0xffff_ffff);

@@ -3,6 +3,7 @@
  * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
+import { encodeLz4Frame } from "../lz4/frame.ts";
 import { columnParts } from "./column-parts.ts";
 import { writeField } from "./field-type.ts";
 import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
@@ -11,10 +12,13 @@ import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
 const METADATA_V5 = 4;
 /** Numbers of the union `MessageHeader`. */
 const HEADER = { Schema: 1, RecordBatch: 3 } as const;
-/** Code of zstd in `BodyCompression`. */
-const CODEC_ZSTD = 1;
+/** How bodies may be compressed, by their number in `BodyCompression`. */
+const CODECS = { lz4: 0, zstd: 1 } as const;
 /** Bytes that a buffer of a compressed body begins with: its length before compression. */
 const LENGTH_BYTES = 8;
+
+/** How a body is compressed; undefined: not at all. */
+export type ArrowCompression = keyof typeof CODECS | undefined;
 
 const pad8 = (length: number): number => (length + 7) & ~7;
 
@@ -30,7 +34,7 @@ export function encodeArrowSchema(headers: readonly ColumnHeader[]): Uint8Array<
 }
 
 /** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
-export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: "zstd" | undefined): Uint8Array<ArrayBuffer> {
+export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): Uint8Array<ArrayBuffer> {
   const nodes: [number, number][] = [];
   const places: [number, number][] = [];
   const body: Uint8Array[] = [];
@@ -41,7 +45,7 @@ export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch,
     for (const { rowCount, nullCount, buffers } of columnParts(header.type, vector, batch.rowCount)) {
       nodes.push([rowCount, nullCount]);
       for (const plain of buffers) {
-        const buffer = compression === undefined ? plain : compressed(plain);
+        const buffer = compression === undefined ? plain : compressed(plain, compression);
         places.push([length, buffer.length]);
         body.push(buffer);
         length += pad8(buffer.length);
@@ -50,7 +54,9 @@ export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch,
   }
   const writer = new FlatBufferWriter();
   const codec: readonly TableField[] =
-    compression === undefined ? [] : [{ slot: 3, kind: "offset", value: writer.table([{ slot: 0, kind: "u8", value: CODEC_ZSTD }]) }];
+    compression === undefined
+      ? []
+      : [{ slot: 3, kind: "offset", value: writer.table([{ slot: 0, kind: "u8", value: CODECS[compression] }]) }];
   const buffersAt = writer.pairs(places);
   const nodesAt = writer.pairs(nodes);
   const record = writer.table([
@@ -67,9 +73,9 @@ export function encodeArrowEnd(): Uint8Array<ArrayBuffer> {
   return new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 }
 
-function compressed(plain: Uint8Array): Uint8Array {
+function compressed(plain: Uint8Array, compression: keyof typeof CODECS): Uint8Array {
   if (plain.length === 0) return plain;
-  const packed = Bun.zstdCompressSync(plain, { level: 1 });
+  const packed = compression === "lz4" ? encodeLz4Frame(plain) : Bun.zstdCompressSync(plain, { level: 1 });
   const out = new Uint8Array(LENGTH_BYTES + packed.length);
   new DataView(out.buffer).setBigInt64(0, BigInt(plain.length), true);
   out.set(packed, LENGTH_BYTES);

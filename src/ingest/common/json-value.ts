@@ -3,6 +3,7 @@
  * parsed by `JSON.parse` alone.
  */
 import { type PipelineValue, WholeFloat } from "./value.ts";
+import { INT64_MIN, UINT64_MAX } from "../../column/exact-integer.ts";
 
 /**
  * A number that `JSON.parse` would not keep: -0, 16 digits and more, and floats that are whole or may be rounded so, where the fraction
@@ -13,8 +14,6 @@ const SPECIAL_NUMBER =
 const INTEGER = /^-?\d+$/;
 /** Of the longest numbers of 64 bits: JSON has no zeros in front. */
 const WIDE_CHARACTERS_MAX = 20;
-const INT_MIN = -(2n ** 63n);
-const UINT_MAX = 2n ** 64n - 1n;
 
 /** The value of one JSON text. @throws SyntaxError, also where it is nested too deeply to be parsed */
 export function jsonValue(text: string): PipelineValue {
@@ -34,5 +33,5 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   if (source.length > WIDE_CHARACTERS_MAX) return value; // Beyond 64 bits; of a million digits it takes seconds.
   const wide = BigInt(source);
-  return wide >= INT_MIN && wide <= UINT_MAX ? wide : value;
+  return wide >= INT64_MIN && wide <= UINT64_MAX ? wide : value;
 }

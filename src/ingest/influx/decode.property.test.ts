@@ -6,7 +6,7 @@ import { naiveDecode } from "../../../test/support/influx/naive-decode.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { SchemaLookup } from "../../table/write-batch.ts";
 import { type DecodeOptions, InfluxDecoder, type Precision } from "./decode.ts";
-import { WINDOW_SECONDS } from "./table-part.ts";
+import { WINDOW_SECONDS } from "../common/time-window.ts";
 
 const SEED = 20_250_611;
 

@@ -2,10 +2,8 @@
  * Integers of any length from bytes: the rare long ones; short ones are read in the field loop itself.
  */
 import { Kind } from "./field-column.ts";
+import { INT64_MAX, INT64_MIN, UINT64_MAX } from "../../column/exact-integer.ts";
 
-const INT64_MAX = 2n ** 63n - 1n;
-const INT64_MIN: bigint = -(2n ** 63n);
-const UINT64_MAX = 2n ** 64n - 1n;
 const latin1 = new TextDecoder("latin1");
 
 /** Reads an integer and tells which kind of column can hold it. */

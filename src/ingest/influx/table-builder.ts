@@ -14,7 +14,8 @@ import { type Failure, Reason } from "./failure.ts";
 import { DATA_TYPES, FieldType, NO_COLUMN } from "./field-column.ts";
 import { type FieldName, FieldNames } from "./field-names.ts";
 import { FIELD_NAMES_MAX } from "./limits.ts";
-import { TablePart, windowOf } from "./table-part.ts";
+import { windowOf } from "../common/time-window.ts";
+import { TablePart } from "./table-part.ts";
 import type { DecodeOptions } from "./types.ts";
 
 /** The tag names of some series of a table, in the order sent. Shared by all their keys. */

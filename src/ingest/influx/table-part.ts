@@ -1,22 +1,14 @@
 /**
- * Rows of one table whose times lie in one window, so that their distance from the first is exact in a double.
- *
- * Windows are fixed ranges of 4,503,598 s (52 days) counted from 1970, so a time always belongs to the same part of a request and
- * later rows of one series and time stay behind earlier ones. Ordinary requests have one part a table.
+ * Rows of one table whose times lie in one window (`common/time-window.ts`), so that their distance from the first is exact in a double.
+ * Ordinary requests have one part a table.
  */
 import { resized } from "../../base/bytes/longer-array.ts";
-import { assert } from "../../base/assert.ts";
-import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import type { FieldWrite, TableWrite } from "../../table/write-batch.ts";
 import type { Budget } from "./budget.ts";
 import { DATA_TYPES, FieldColumn, NO_COLUMN } from "./field-column.ts";
 import type { FieldName } from "./field-names.ts";
 import { ROWS_AT_FIRST } from "./limits.ts";
-
-/** Seconds of time that rows of one part lie within, so that their nanoseconds are exact offsets from one base. */
-export const WINDOW_SECONDS: number = Math.floor(CHUNK_TIME_SPAN_MAX / 1e9) - 1;
-
-assert((WINDOW_SECONDS + 1) * 1e9 <= CHUNK_TIME_SPAN_MAX, "a window's nanoseconds, plus the two fractions of a second, are exact");
+import { WINDOW_SECONDS, windowOf } from "../common/time-window.ts";
 
 export class TablePart {
   rowCount = 0;
@@ -107,9 +99,4 @@ export class TablePart {
     for (const column of this.columns) if (column !== NO_COLUMN) bytes += column.byteSize;
     return bytes;
   }
-}
-
-/** Number of the window that holds a time. */
-export function windowOf(seconds: number): number {
-  return Math.floor(seconds / WINDOW_SECONDS);
 }

@@ -8,6 +8,7 @@
  */
 import { type Failure, Reason } from "./failure.ts";
 import type { Precision } from "./types.ts";
+import { floorModulo, secondsAndFraction } from "../../value/civil.ts";
 
 /** Digits behind the second, and seconds of one unit. */
 const SCALES: Readonly<Record<Precision, { readonly digits: number; readonly seconds: number }>> = {
@@ -59,11 +60,10 @@ export class TimeReader {
     this.unitSeconds = scale.seconds;
     this.unitNanos = 10 ** (9 - scale.digits);
     const unit = UNIT_NANOS[precision];
-    const rest = ((defaultTimeNanos % unit) + unit) % unit;
-    const truncated = defaultTimeNanos - rest;
-    const nanos = ((truncated % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
-    this.defaultNanos = Number(nanos);
-    this.defaultSeconds = Number((truncated - nanos) / 1_000_000_000n);
+    const truncated = defaultTimeNanos - floorModulo(defaultTimeNanos, unit);
+    const { seconds, fraction } = secondsAndFraction(truncated, 1e9);
+    this.defaultSeconds = seconds;
+    this.defaultNanos = fraction;
     this.forget();
   }
 

@@ -4,16 +4,14 @@
  * Times of one write must lie near each other, so rows are kept in parts by windows of 52 days, counted from 1970. Ordinary pushes
  * have one.
  */
-import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import { longer, resized } from "../../base/bytes/longer-array.ts";
 import { JSON_TYPE, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { TextColumn } from "./text-column.ts";
+import { windowOf } from "../common/time-window.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000;
-/** Seconds of one window: its nanoseconds, and two fractions of a second, are exact. */
-const WINDOW_SECONDS: number = Math.floor(CHUNK_TIME_SPAN_MAX / NANOS_PER_SECOND) - 1;
 
 /** Names of the columns that every log table of this protocol has. A label of one of these names goes to the metadata. */
 export const LOG_COLUMNS = { time: "greptime_timestamp", line: "line", metadata: "structured_metadata" } as const;
@@ -129,8 +127,4 @@ export class LogRows {
     }
     return part;
   }
-}
-
-function windowOf(seconds: number): number {
-  return Math.floor(seconds / WINDOW_SECONDS);
 }

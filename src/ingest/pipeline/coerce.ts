@@ -1,11 +1,10 @@
 /** Values of a row to the cells of a column of a declared type (contract ingest.md 8.8). */
 import { unreachable } from "../../base/assert.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
-import { exactInteger } from "../../column/exact-integer.ts";
+import { INT64_MAX, exactInteger } from "../../column/exact-integer.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { boundsOf, fits, type IntegerType, wholeOfFloat } from "../../value/integer-range.ts";
 import { floatOfText, integerOfText } from "../../value/number-text.ts";
-import { INT64_MAX } from "../../value/time-units.ts";
 import { failure, quoted } from "./failure.ts";
 import { jsonText, plainText } from "./json/json-text.ts";
 import { kindOf, PipelineTime, type PipelineValue, timeIn, WholeFloat } from "../common/value.ts";

@@ -3,6 +3,7 @@ import { isMapping, listOf, scalarText } from "./definition.ts";
 import { failure } from "./failure.ts";
 import { plainText } from "./json/json-text.ts";
 import { fieldOf, kindOf, type PipelineObject, type PipelineValue, WholeFloat } from "../common/value.ts";
+import { IDENTITY_NAME } from "./types.ts";
 
 /** Where a row goes. */
 export interface DispatchRule {
@@ -18,9 +19,6 @@ export interface Dispatcher {
   /** The first rule that a row fits. */
   ruleOf(row: PipelineObject): DispatchRule | undefined;
 }
-
-/** The name by which the built-in pipeline is meant. */
-const IDENTITY_NAME = "greptime_identity";
 
 /** Compiles `dispatcher`. @throws DbError InvalidArguments */
 export function compileDispatcher(entry: unknown): Dispatcher {

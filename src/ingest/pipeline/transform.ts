@@ -8,6 +8,7 @@ import { failure } from "./failure.ts";
 import { indexOf } from "./index-clauses.ts";
 import { unitOf } from "./processor/epoch.ts";
 import { fieldOf, type PipelineObject, type PipelineValue } from "../common/value.ts";
+import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 
 /** A column that a transform declares. */
 export interface DeclaredColumn extends ColumnDefinition {
@@ -23,7 +24,6 @@ const TYPES: Readonly<Record<string, DataType>> = {
   string: STRING,
   json: JSON_TYPE,
 };
-const NANOS_PER_UNIT = { second: 1_000_000_000n, millisecond: 1_000_000n, microsecond: 1000n, nanosecond: 1n } as const;
 
 /** Compiles an entry of `transform`: one column a field. @throws DbError InvalidArguments */
 export function compileTransform(entry: unknown): readonly DeclaredColumn[] {

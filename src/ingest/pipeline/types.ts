@@ -81,6 +81,9 @@ export interface CompiledPipeline {
   scan(body: Uint8Array, options: PipelineRunOptions): DocumentScan | undefined;
 }
 
+/** The built-in pipeline that makes a column of every field. */
+export const IDENTITY_NAME = "greptime_identity";
+
 /** Of `greptime_identity`. */
 export interface IdentityOptions {
   /** `<field>;epoch;<s|ms|us|ns>` or `<field>;datestr;<format>`. */

@@ -15,6 +15,7 @@ import type { Vector } from "../../column/vector.ts";
 import { boundsOf } from "../../value/integer-range.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, isVolatile, partsOf, type TypedExpression } from "./expression.ts";
+import { scaleOf } from "./interpreter.ts";
 
 /** How one column of a batch is stored, as far as loops depend on it. */
 export interface ColumnLayout {
@@ -386,9 +387,6 @@ class Emitter {
     return `m${column}[i] === 0`;
   }
 }
-
-/** Digits after the point of an exact number: numbers of one scale compare as they lie. */
-const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scale : 0);
 
 function either(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;

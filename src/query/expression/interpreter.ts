@@ -83,7 +83,8 @@ function orderOf(a: Present, left: DataType, b: Present, right: DataType): numbe
   return scaleA === scaleB ? compareValues(a, b) : compareDecimals(a as Integer, scaleA, b as Integer, scaleB);
 }
 
-const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scale : 0);
+/** Digits after the point of an exact number: numbers of one scale compare as they lie. */
+export const scaleOf = (type: DataType): number => (type.kind === "decimal" ? type.scale : 0);
 
 function onDecimals({ operator, left, right }: Of<"arithmetic">, a: Present, b: Present, result: DecimalType): Present {
   assert(left.type.kind === "decimal" && right.type.kind === "decimal", "the planner makes both sides decimals");

@@ -2,7 +2,7 @@
 import type { Statement } from "../sql/syntax/statement-ast.ts";
 import { flowNotFound } from "./flow.ts";
 import type { QueryContext } from "../query-context.ts";
-import type { StatementResult } from "../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
 import { tableToChange } from "./table/table-to-change.ts";
 
 /** Sets or removes a comment. @throws DbError TableNotFound, TableColumnNotFound, FlowNotFound */
@@ -13,5 +13,5 @@ export async function comment(statement: Extract<Statement, { kind: "comment" }>
   const { name } = table.schema;
   if (target.kind === "table") await context.catalog.alterTable(database, name, { kind: "set-options", options: { comment: text } });
   else await context.catalog.alterTable(database, name, { kind: "set-comment", column: target.column, comment: text });
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

@@ -9,11 +9,9 @@ import { answer } from "../operator/answer.ts";
 import { type ExecOptions, prepareSelect } from "./shared/select.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { CursorStatement } from "../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
 
 type Of<K extends CursorStatement["kind"]> = Extract<CursorStatement, { kind: K }>;
-
-const NOTHING: StatementResult = { kind: "affected", rowCount: 0 };
 
 /** A query that has been planned and gives its rows little by little. It reads its tables as they were when the first row was asked for. */
 class Cursor {
@@ -96,7 +94,7 @@ export async function declareCursor(
     await room?.close();
     throw thrown;
   }
-  return NOTHING;
+  return NO_ROWS_CHANGED;
 }
 
 /** FETCH: the next rows of a cursor, none at its end. @throws DbError InvalidArguments when there is no such cursor */
@@ -110,7 +108,7 @@ export async function closeCursor({ name }: Of<"close-cursor">, context: QueryCo
   const cursor = cursorNamed(name, "CLOSE", context);
   context.variables.connection?.cursors.delete(name);
   await cursor.close();
-  return NOTHING;
+  return NO_ROWS_CHANGED;
 }
 
 function cursorNamed(name: string, keyword: string, { variables }: QueryContext): ReturnType<Connection["cursors"]["get"]> & object {

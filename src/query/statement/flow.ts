@@ -17,7 +17,7 @@ import type { Expression, IntervalValue, ObjectName, Tql } from "../sql/syntax/a
 import type { CreateFlow } from "../sql/syntax/definition-ast.ts";
 import { printExpression, printWhole } from "../sql/print/print.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
 
 /** Options of WITH. */
 const OPTIONS = ["defer_on_missing_source", "experimental_enable_incremental_read"] as const;
@@ -109,5 +109,5 @@ export function showCreateFlow(name: ObjectName): StatementResult {
 /** @throws DbError FlowNotFound, unless IF EXISTS says otherwise */
 function dropFlow({ name, ifExists }: Extract<Statement, { kind: "drop-flow" }>): StatementResult {
   if (!ifExists) throw flowNotFound(name);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

@@ -11,11 +11,10 @@ import type { PreparedQuery } from "../prepared-query.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { Expression } from "../sql/syntax/ast.ts";
 import type { PreparedStatement, Statement } from "../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
 
 type Of<K extends PreparedStatement["kind"]> = Extract<PreparedStatement, { kind: K }>;
 
-const NOTHING: StatementResult = { kind: "affected", rowCount: 0 };
 const NESTED: ReadonlySet<Statement["kind"]> = new Set(["prepare", "execute", "deallocate"]);
 
 /** Prepares a statement; one of that name is replaced. @throws DbError InvalidSyntax, InvalidArguments, those of `prepareQuery` */
@@ -31,7 +30,7 @@ export async function prepare({ name, text, prepared: tree }: Of<"prepare">, con
     const why = `cannot prepare ${name}: there is no memory for one more statement on this connection; deallocate some (memory.limit)`;
     throw new DbError(StatusCode.RuntimeResourcesExhausted, why);
   }
-  return NOTHING;
+  return NO_ROWS_CHANGED;
 }
 
 /** Runs a prepared statement with values. @param execute runs its statement in the context of its values */
@@ -65,7 +64,7 @@ export function deallocate({ name }: Of<"deallocate">, context: QueryContext): S
     preparedNamed(name, "DEALLOCATE", context);
     prepared.delete(name);
   }
-  return NOTHING;
+  return NO_ROWS_CHANGED;
 }
 
 function preparedNamed(name: string, keyword: string, { variables }: QueryContext): PreparedQuery {

@@ -15,11 +15,10 @@ import type { ObjectName } from "../sql/syntax/ast.ts";
 import type { CreateView } from "../sql/syntax/definition-ast.ts";
 import { printStatement } from "../sql/print/print-statement.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../statement-result.ts";
-import { checkTableName, checkWritable } from "./table/create-table.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
+import { checkWritable } from "./table/create-table.ts";
 import { rowsResult, textHeaders } from "./shared/rows-result.ts";
-
-const DONE: StatementResult = { kind: "affected", rowCount: 0 };
+import { checkTableName } from "../../table/names.ts";
 
 /** Makes a view. Its query is planned first, so that it works. @throws DbError of contract query.md 1.7; those of the query */
 export async function createView(statement: CreateView, context: QueryContext): Promise<StatementResult> {
@@ -37,7 +36,7 @@ export async function createView(statement: CreateView, context: QueryContext): 
     throw new DbError(StatusCode.TableAlreadyExists, `Table already exists: ${full}`);
   }
   if (catalog.view(database, name) !== undefined && !orReplace) {
-    if (ifNotExists) return DONE;
+    if (ifNotExists) return NO_ROWS_CHANGED;
     throw new DbError(StatusCode.TableAlreadyExists, `View already exists: ${full}`);
   }
   const environment = environmentOf(context.clock, variables);
@@ -63,7 +62,7 @@ export async function createView(statement: CreateView, context: QueryContext): 
     },
     orReplace,
   );
-  return DONE;
+  return NO_ROWS_CHANGED;
 }
 
 /**
@@ -85,7 +84,7 @@ export async function dropView(statement: Extract<Statement, { kind: "drop-view"
     found.push({ database, table: name });
   }
   for (const [i, { database, table }] of found.entries()) await context.catalog.dropView(database, table, i > 0 || statement.ifExists);
-  return DONE;
+  return NO_ROWS_CHANGED;
 }
 
 /** The statement that made a view. @throws DbError TableNotFound */

@@ -4,7 +4,7 @@
 import { timeZoneNamed } from "../../base/text/time-zone.ts";
 import type { Session } from "../../db/session.ts";
 import type { Exchange } from "./exchange.ts";
-import { headerTextOf } from "./header-text.ts";
+import { headerTextOf } from "../common/header-text.ts";
 import { firstValueOf } from "./query-string.ts";
 
 /** Database of requests that name none. */

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { uniquePairs, uniquePairsInSteps } from "./query-string.ts";
+import fc from "fast-check";
+import { atOnce } from "../../base/scheduler/pace.ts";
+import { repeatedPairs, repeatedPairsInSteps, uniquePairs, uniquePairsInSteps } from "./query-string.ts";
 
 const KNOWN = new Set(["sql", "db"]);
 
@@ -50,4 +52,22 @@ test("long values are decoded in pieces, which end where characters do", () => {
     }
   }
   check(`${"%41".repeat(1000)}=1&sql=2`, { sql: "2" });
+});
+
+test("repeated names keep all values, and a query as a text reads as one of bytes does", () => {
+  expect(repeatedPairs("sql=1&x=2&s%71l=a%2Bb+c&db", KNOWN)).toEqual(
+    new Map([
+      ["sql", ["1", "a+b c"]],
+      ["db", [""]],
+    ]),
+  );
+  const many = "a=1&".repeat(1000);
+  const parts = ["sql", "db", "=", "&", "%41", "%", "+", "ü", "%C3%BC", "%ff", "x", "\ud800", "s%71l=", `${"%41".repeat(100)}=1`];
+  const texts = fc.array(fc.constantFrom(...parts), { maxLength: 20 }).map((some) => some.join(""));
+  const isSame = (text: string): void => {
+    const ofBytes = atOnce(repeatedPairsInSteps(new TextEncoder().encode(text), KNOWN));
+    expect(repeatedPairs(text, KNOWN)).toEqual(ofBytes);
+  };
+  for (const text of ["", `${many}sql=1`, `${many.slice(4)}sql=1`]) isSame(text);
+  fc.assert(fc.property(texts, isSame), { seed: 3, numRuns: 500 });
 });

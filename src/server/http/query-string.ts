@@ -64,6 +64,26 @@ export function* uniquePairsInSteps(text: Uint8Array, known: ReadonlySet<string>
 /** A form or query as a map of all values of each known name, in their order; or that there are too many pairs. */
 export type RepeatedPairs = ReadonlyMap<string, readonly string[]> | { readonly tooMany: number };
 
+/** See `RepeatedPairs`, all at once: for queries, which are short, and are texts already. */
+export function repeatedPairs(text: string, known: ReadonlySet<string>): RepeatedPairs {
+  const pairs = new Map<string, string[]>();
+  let count = 0;
+  for (const pair of text.split("&")) {
+    if (pair === "") continue;
+    if (++count > PAIRS_MAX) return { tooMany: PAIRS_MAX };
+    const equals = pair.indexOf("=");
+    const nameEnd = equals < 0 ? pair.length : equals;
+    if (nameEnd > NAME_BYTES_MAX) continue;
+    const name = decodedText(pair.slice(0, nameEnd));
+    if (!known.has(name)) continue;
+    const value = decodedText(pair.slice(nameEnd + 1).toWellFormed());
+    const values = pairs.get(name);
+    if (values === undefined) pairs.set(name, [value]);
+    else values.push(value);
+  }
+  return pairs;
+}
+
 /** See `RepeatedPairs`; yields between steps of some milliseconds. */
 export function* repeatedPairsInSteps(text: Uint8Array, known: ReadonlySet<string>): Generator<undefined, RepeatedPairs> {
   const pairs = new Map<string, string[]>();
@@ -139,6 +159,9 @@ function isContinued(text: Uint8Array, at: number): boolean {
 
 /** One name or value. Most names and many values need no decoding. */
 function decoded(bytes: Uint8Array): string {
-  const text = UTF8.decode(bytes);
+  return decodedText(UTF8.decode(bytes));
+}
+
+function decodedText(text: string): string {
   return /[%+]/.test(text) ? (new URLSearchParams(`v=${text}`).get("v") ?? "") : text;
 }

@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { withoutBackslashes } from "./backslash-escapes.ts";
+import { atOnce } from "../../base/scheduler/pace.ts";
+import { grammarText, withoutBackslashes } from "./backslash-escapes.ts";
 
-function plain(text: string): string {
-  const work = withoutBackslashes(text);
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
-}
+const plain = (text: string): string => atOnce(withoutBackslashes(text));
 
 function check(text: string, want: string = text): void {
   expect(plain(text)).toBe(want);
@@ -64,4 +59,19 @@ test("a value that a driver quotes is a text of that value, whatever it holds", 
     }),
     { seed: 7, numRuns: 300 },
   );
+});
+
+test("bytes behind _binary are hex digits, whatever they are", () => {
+  const read = (text: string): string => atOnce(grammarText(Buffer.from(text, "latin1")));
+  const cases: readonly (readonly [string, string])[] = [
+    ["SELECT _binary'', _binary 'a'", "SELECT X'', X'61'"],
+    ["VALUES (_binary'\xff\\0\\'\\\\''\\n', 'it\\'s')", "VALUES (X'ff00275c270a', 'it''s')"],
+    ["SELECT '_binary', \"_binary'\", a_binary'x', `_binary`", "SELECT '_binary', \"_binary'\", a_binary'x', `_binary`"],
+    ["SELECT '\xc3\xa4', _binary'\xc3\xa4'", "SELECT 'ä', X'c3a4'"],
+    ["SELECT _binary'a", "SELECT _binary'a"],
+    ["SELECT _binary'a\\", "SELECT _binary'a\\"],
+    ["SELECT 'a\\'b _binary'", "SELECT 'a''b _binary'"],
+  ];
+  for (const [text, want] of cases) expect(read(text)).toBe(want);
+  expect(() => read("SELECT '\xff', _binary'\xff'")).toThrow("not valid UTF-8");
 });

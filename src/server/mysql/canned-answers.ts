@@ -51,6 +51,15 @@ const DONE: readonly RegExp[] = [
   /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
 ];
 
+const BEGINS = /^(?:begin|start\s+transaction)\b/i;
+const ENDS = /^(?:commit|rollback)\b(?!\s+(?:work\s+)?(?:to|and\s+chain)\b)/i;
+
+/** Whether a transaction runs behind a statement; undefined where the statement changes nothing about that. */
+export function transactionAfter(text: string): boolean | undefined {
+  if (BEGINS.test(text)) return true;
+  return ENDS.test(text) ? false : undefined;
+}
+
 /** Shown as a name and a value. */
 const SHOWN: Readonly<Record<string, string>> = { sql_mode: SQL_MODE, lower_case_table_names: "0" };
 

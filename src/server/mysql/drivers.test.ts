@@ -47,6 +47,23 @@ async function withClient(work: (client: mysql.Connection) => Promise<void>, opt
   }
 }
 
+test("what drivers look at: whether a transaction runs, bytes behind _binary, names as MySQL quotes them", () =>
+  withClient(async (client) => {
+    const status = async (text: string): Promise<number> => (await client.query<mysql.ResultSetHeader>(text))[0].serverStatus & 1;
+    const wanted = {
+      BEGIN: 1,
+      "ROLLBACK TO SAVEPOINT a": 1,
+      "SET NAMES utf8mb4": 1,
+      COMMIT: 0,
+      "START TRANSACTION READ ONLY": 1,
+      ROLLBACK: 0,
+    };
+    for (const [text, bit] of Object.entries(wanted)) expect([text, await status(text)]).toEqual([text, bit]);
+    expect((await client.query("SELECT _binary'\\0ä\\\\' = X'00c3a45c' AS x"))[0]).toEqual([{ x: 1 }] as never);
+    const [created] = await client.query("SHOW CREATE TABLE every");
+    expect((created as Record<string, string>[])[0]?.["Create Table"]).toContain("CREATE TABLE IF NOT EXISTS `every` (\n  `host` STRING");
+  }));
+
 test("a value stays within its quotes, however the driver writes it", () =>
   withClient(async (client) => {
     const value = `it's \\ "ok" \\' OR 1 = 1 -- \n\t%_`;

@@ -5,14 +5,14 @@
 import { INT64, STRING, UINT16 } from "../../column/data-type.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
-import { type CannedRows, cannedAnswer } from "./canned-answers.ts";
+import { type CannedRows, cannedAnswer, transactionAfter } from "./canned-answers.ts";
 import { WireFailure } from "./errors.ts";
 import { resultOf } from "./results.ts";
 import type { Talk } from "./talk.ts";
 
 /** See the file header. */
 export type OwnStatement =
-  | { readonly kind: "canned"; readonly answer: "done" | CannedRows }
+  | { readonly kind: "canned"; readonly answer: "done" | CannedRows; readonly isInTransaction?: boolean | undefined }
   | { readonly kind: "use"; readonly database: string }
   | { readonly kind: "kill"; readonly id: number; readonly what: "query" | "connection" }
   | { readonly kind: "show-warnings" };
@@ -36,7 +36,7 @@ export function ownStatement(text: string, talk: Talk): OwnStatement | undefined
   }
   if (SHOW_WARNINGS.test(text)) return { kind: "show-warnings" };
   const answer = cannedAnswer(text, talk.session);
-  return answer === undefined ? undefined : { kind: "canned", answer };
+  return answer === undefined ? undefined : { kind: "canned", answer, isInTransaction: transactionAfter(text) };
 }
 
 /** Does what a statement says. @throws WireFailure, DbError */
@@ -52,6 +52,7 @@ export function answerOwn(statement: OwnStatement, talk: Talk): StatementResult 
     case "show-warnings":
       return warnings(talk);
     case "canned":
+      talk.isInTransaction = statement.isInTransaction ?? talk.isInTransaction;
       return statement.answer === "done" ? DONE : resultOf(statement.answer);
   }
 }

@@ -51,6 +51,7 @@ export const Capability = {
 
 /** Bits of a server's status. */
 export const Status = {
+  InTransaction: 0x0001,
   Autocommit: 0x0002,
   MoreResults: 0x0008,
   SessionChanged: 0x4000,

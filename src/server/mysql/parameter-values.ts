@@ -105,8 +105,10 @@ export function bytesValue(bytes: Uint8Array, isBlob: boolean, place: DataType |
   }
 }
 
+/** A number as exact as it is written: `0.5`, `1E-10`. */
 function decimal(text: string): ParameterValue {
-  const scale = Math.min(/\.(\d*)/.exec(text)?.[1]?.length ?? 0, DECIMAL_DIGITS_MAX);
+  const [, fraction = "", exponent = "0"] = /^[^.eE]*(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?/.exec(text) ?? [];
+  const scale = Math.min(Math.max(0, fraction.length - Number(exponent)), DECIMAL_DIGITS_MAX);
   const type: DataType = { kind: "decimal", precision: DECIMAL_DIGITS_MAX, scale };
   try {
     return { type, value: castValue(text, STRING, type, { timeZone: "UTC" }) };

@@ -49,7 +49,7 @@ export class PreparedStatements {
   }
 
   /** COM_STMT_PREPARE. @throws WireFailure, DbError */
-  async prepare(text: string): Promise<void> {
+  async prepare(text: Uint8Array): Promise<void> {
     const { talk } = this;
     const { preparedMax } = talk.parts;
     if (this.byId.size >= preparedMax) {
@@ -66,7 +66,7 @@ export class PreparedStatements {
     this.tellPrepared(id, prepared);
   }
 
-  private async understood(sent: string): Promise<Prepared> {
+  private async understood(sent: Uint8Array): Promise<Prepared> {
     const { talk } = this;
     const { text, statements } = await statementsOf(sent, talk);
     if (statements.length > 1)

@@ -6,7 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { Pace, paced } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { splitStatements, type StatementText } from "../wire/split-statements.ts";
-import { withoutBackslashes } from "./backslash-escapes.ts";
+import { grammarText } from "./backslash-escapes.ts";
 import { WireFailure } from "./errors.ts";
 import { answerOwn, ownStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
@@ -17,7 +17,7 @@ import type { Talk } from "./talk.ts";
 const OWN_CHARACTERS_MAX: number = 16 * 1024;
 
 /** Runs a text. Never rejects: failures are told. */
-export async function runQuery(text: string, talk: Talk): Promise<void> {
+export async function runQuery(text: Uint8Array, talk: Talk): Promise<void> {
   const began = talk.parts.clock.monotonicMillis();
   const { database } = talk.session;
   try {
@@ -35,10 +35,14 @@ interface QueryText {
   readonly statements: readonly StatementText[];
 }
 
-/** Of what a client sent; no statements for one of comments alone, which dumps are full of. @throws DbError for one that is empty */
-export async function statementsOf(sent: string, talk: Talk): Promise<QueryText> {
+/**
+ * Of what a client sent; no statements for one of comments alone, which dumps are full of.
+ *
+ * @throws DbError for one that is empty; MalformedPacket for bytes that are no UTF-8
+ */
+export async function statementsOf(sent: Uint8Array, talk: Talk): Promise<QueryText> {
   const pace = new Pace(talk.parts.scheduler);
-  const text = await paced(withoutBackslashes(sent), pace);
+  const text = await paced(grammarText(sent), pace);
   const statements = await paced(splitStatements(text), pace);
   if (statements.length === 0 && !/\/\*|--/.test(text))
     throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");

@@ -268,7 +268,7 @@ export class MysqlSession implements WireProtocol {
       case Command.Query:
         return this.query(reader, state.talk);
       case Command.StmtPrepare:
-        return tried(state.talk, () => state.prepared.prepare(utf8(reader.rest())));
+        return tried(state.talk, () => state.prepared.prepare(reader.rest()));
       case Command.StmtExecute:
         return tried(state.talk, () => state.prepared.execute(reader));
       case Command.ChangeUser:
@@ -281,10 +281,10 @@ export class MysqlSession implements WireProtocol {
   }
 
   private async query(reader: PacketReader, talk: Talk): Promise<void> {
-    let text: string;
+    let text: Uint8Array;
     try {
       if (talk.has(Capability.QueryAttributes)) skipAttributes(reader);
-      text = utf8(reader.rest());
+      text = reader.rest();
     } catch (thrown) {
       talk.failed(thrown);
       return;
@@ -353,5 +353,6 @@ function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
 async function reset({ talk, prepared }: Ready): Promise<void> {
   prepared.clear();
   await talk.session.reset();
+  talk.isInTransaction = false;
   talk.ok();
 }

@@ -45,6 +45,8 @@ export class Talk {
   /** The connection's id. */
   readonly id: number;
   capabilities: number;
+  /** Between BEGIN and its end: statements count at once all the same, but clients look whether they are in one. */
+  isInTransaction = false;
   /** Last values that the client was told of. */
   private told: { database: string; timeZone: string };
 
@@ -85,7 +87,7 @@ export class Talk {
     const place = this.packets.begin();
     this.packets.outgoing.u8(0xfe);
     this.packets.u16(this.warningCount);
-    this.packets.u16(statusOf(hasMore));
+    this.packets.u16(this.status(hasMore));
     this.packets.end(place);
   }
 
@@ -102,6 +104,10 @@ export class Talk {
     if (thrown instanceof AssertionError) this.packets.outgoing.send();
   }
 
+  private status(hasMore: boolean): number {
+    return Status.Autocommit | (hasMore ? Status.MoreResults : 0) | (this.isInTransaction ? Status.InTransaction : 0);
+  }
+
   private get warningCount(): number {
     return Math.min(this.session.connection.warnings.length, 0xffff);
   }
@@ -113,7 +119,7 @@ export class Talk {
     packets.outgoing.u8(first);
     packets.lenenc(rowCount);
     packets.lenenc(0); // last inserted id
-    packets.u16(statusOf(hasMore) | (changes.length > 0 ? Status.SessionChanged : 0));
+    packets.u16(this.status(hasMore) | (changes.length > 0 ? Status.SessionChanged : 0));
     packets.u16(this.warningCount);
     if (changes.length > 0) {
       packets.lenenc(0); // no text
@@ -135,10 +141,6 @@ export class Talk {
 }
 
 const malformed = (thrown: MalformedPacket): string => `Malformed communication packet: ${thrown.message}`;
-
-function statusOf(hasMore: boolean): number {
-  return Status.Autocommit | (hasMore ? Status.MoreResults : 0);
-}
 
 /** A kind, and texts behind their lenenc lengths: names and zones are shorter than 251 bytes, and longer ones are cut. */
 function change(kind: number, ...texts: readonly string[]): Uint8Array {

@@ -16,6 +16,7 @@ import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.t
 import type { StatementResult } from "../../query/statement-result.ts";
 import { splitStatements } from "../wire/split-statements.ts";
 import type { StatementRun } from "../wire/wire-session.ts";
+import { withHexLiterals } from "./bytea-literals.ts";
 import { beginMessage, endMessage, MalformedMessage, type MessageReader, tell, tellText } from "./codec.ts";
 import { affectedTag, rowsTag } from "./command-tag.ts";
 import { copyIn } from "./copy/copy-in.ts";
@@ -90,7 +91,7 @@ export class ExtendedQuery {
   /** Parse. @throws WireFailure, DbError */
   async parse(reader: MessageReader): Promise<void> {
     const name = reader.text();
-    const text = reader.text();
+    const text = await paced(withHexLiterals(reader.text()), new Pace(this.talk.parts.scheduler));
     this.parsedText = text;
     const oids = Array.from({ length: reader.count(4) }, () => reader.u32());
     reader.end();

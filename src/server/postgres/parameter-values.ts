@@ -149,12 +149,12 @@ function scalarValue(reader: MessageReader, oid: number, type: DataType): Parame
     case Oid.Float8:
       return { type, value: reader.f64() };
     case Oid.Date:
-      return { type, value: reader.i32() + EPOCH_DAYS };
+      return { type, value: finite(reader.i32(), DATE_INFINITIES) + EPOCH_DAYS };
     case Oid.Time:
       return { type, value: Number(reader.i64()) * 1000 };
     case Oid.Timestamp:
     case Oid.Timestamptz:
-      return { type: TIMESTAMP_MICROSECOND, value: reader.i64() + BigInt(EPOCH_SECONDS) * 1_000_000n };
+      return { type: TIMESTAMP_MICROSECOND, value: microsOf(reader.i64()) };
     case Oid.Interval:
       return { type, value: intervalOf(reader) };
     case Oid.Numeric:
@@ -169,6 +169,23 @@ function scalarValue(reader: MessageReader, oid: number, type: DataType): Parame
       return { type, value: type.kind === "binary" ? rest.slice() : utf8(rest) };
     }
   }
+}
+
+/** The days and the microseconds that stand for the infinities. */
+const DATE_INFINITIES: readonly number[] = [-(2 ** 31), 2 ** 31 - 1];
+const TIMESTAMP_INFINITIES: readonly bigint[] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+/** A number of a date or a time that is one. @throws WireFailure for an infinity */
+function finite<T extends number | bigint>(value: T, infinities: readonly T[]): T {
+  if (!infinities.includes(value)) return value;
+  throw new WireFailure("22008", "Not supported: a date or timestamp of infinity", "Some drivers send the last day of their calendar so.");
+}
+
+/** Microseconds since 1970 of those since 2000. @throws WireFailure for those that 64 bits do not hold */
+function microsOf(since2000: bigint): bigint {
+  const micros = finite(since2000, TIMESTAMP_INFINITIES) + BigInt(EPOCH_SECONDS) * 1_000_000n;
+  if (BigInt.asIntN(64, micros) !== micros) throw new WireFailure("22008", "timestamp out of range");
+  return micros;
 }
 
 function intervalOf(reader: MessageReader): IntervalParts {

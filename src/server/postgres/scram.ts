@@ -5,8 +5,9 @@
  *   client-first   n,,n=,r=<client nonce>          server-first   r=<both nonces>,s=<salt>,i=<iterations>
  *   client-final   c=biws,r=<both nonces>,p=<proof>   server-final   v=<server signature>
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { ScramSecret, User } from "../../db/auth/user.ts";
+import { hmac } from "../../db/auth/verifier.ts";
 
 /** The mechanism's name. */
 export const SCRAM_SHA_256 = "SCRAM-SHA-256";
@@ -53,8 +54,4 @@ export function checkClientFinal(
   const matches = timingSafeEqual(createHash("sha256").update(clientKey).digest(), secret.storedKey);
   if (!matches || !isBound || secret.user === undefined) return undefined;
   return { user: secret.user, serverFinal: `v=${hmac(secret.serverKey, message).toString("base64")}` };
-}
-
-function hmac(key: Uint8Array, text: string): Buffer {
-  return createHmac("sha256", key).update(text).digest();
 }

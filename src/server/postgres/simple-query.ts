@@ -5,6 +5,7 @@
 import { Pace, paced } from "../../base/scheduler/pace.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import { splitStatements, type StatementText } from "../wire/split-statements.ts";
+import { withHexLiterals } from "./bytea-literals.ts";
 import { tell, tellText } from "./codec.ts";
 import { affectedTag, rowsTag } from "./command-tag.ts";
 import { copyIn, type CopyInput } from "./copy/copy-in.ts";
@@ -22,11 +23,14 @@ export interface SimpleParts extends Deallocating {
 }
 
 /** Runs a text. Never rejects: failures are told. */
-export async function runSimple(text: string, talk: Talk, parts: SimpleParts): Promise<void> {
+export async function runSimple(sent: string, talk: Talk, parts: SimpleParts): Promise<void> {
   const began = talk.parts.clock.monotonicMillis();
   const { database } = talk.session;
+  let text = sent;
   try {
-    const statements = await paced(splitStatements(text), new Pace(talk.parts.scheduler));
+    const pace = new Pace(talk.parts.scheduler);
+    text = await paced(withHexLiterals(sent), pace);
+    const statements = await paced(splitStatements(text), pace);
     if (statements.length === 0) tell(talk.outgoing, Tell.EmptyQuery);
     await runAll(text, statements, talk, parts);
   } catch (thrown) {

@@ -212,3 +212,21 @@ test("tags and options", () => {
     ["d", "2"],
   ]);
 });
+
+test("infinite dates and times, and those that 64 bits do not hold, are refused", () => {
+  const given = (oid: number, bytes: Buffer): unknown => parameterValue({ oid, format: Format.Binary, bytes }, "UTC").value;
+  const day = Buffer.alloc(4);
+  const time = Buffer.alloc(8);
+  for (const days of [-(2 ** 31), 2 ** 31 - 1]) {
+    day.writeInt32BE(days);
+    expect(() => given(1082, day)).toThrow("infinity");
+  }
+  for (const micros of [-(2n ** 63n), 2n ** 63n - 1n]) {
+    time.writeBigInt64BE(micros);
+    for (const oid of [1114, 1184]) expect(() => given(oid, time)).toThrow("infinity");
+  }
+  time.writeBigInt64BE(2n ** 63n - 2n);
+  expect(() => given(1114, time)).toThrow("out of range");
+  day.writeInt32BE(0);
+  expect(given(1082, day)).toBe(10_957);
+});

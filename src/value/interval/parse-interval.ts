@@ -4,12 +4,12 @@
  * Fractions flow down: a fraction of a year is months, of a month days (30 to a month), of a week or a day nanoseconds.
  */
 import type { IntervalParts } from "../../column/interval-bytes.ts";
+import { INT64_MAX } from "../../column/exact-integer.ts";
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 const DAYS_PER_MONTH = 30n;
 const INT32_MAX = 2n ** 31n - 1n;
-const INT64_MAX = 2n ** 63n - 1n;
 
 /** What one unit is made of: a count of months, of days or of nanoseconds. */
 interface Unit {

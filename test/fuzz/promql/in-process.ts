@@ -12,6 +12,7 @@ import { Machine } from "../../engine/machine.ts";
 import { engineSql } from "../../support/engine-sql.ts";
 import { dataStatements, FIRST_SECOND, histogramBatch, LAST_SECOND } from "./data.ts";
 import { fuzzedQueries, type PromqlFuzzOptions, PromqlFuzzReport } from "./report.ts";
+import { eachOf } from "../../support/each-of.ts";
 
 /** Longest that a query runs: half of what counts as a hang. */
 const TIMEOUT_MILLIS = 1000;
@@ -115,7 +116,7 @@ async function pointsOf(db: LocalDb, ask: QueryAsk): Promise<Points> {
         points.set(result.value, 0);
         break;
       case "vector":
-        for await (const { labels, values, present } of result.series)
+        for await (const { labels, values, present } of eachOf(result.series))
           if (present?.[step] !== 0) points.set(JSON.stringify(labels), values[step] ?? Number.NaN);
         break;
       case "matrix":

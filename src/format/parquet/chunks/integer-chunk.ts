@@ -17,15 +17,13 @@ import { Encoding } from "../page/page-header.ts";
 import { hasPageSums } from "../page/page-sums.ts";
 import { PhysicalType, storedScale } from "../schema/physical-type.ts";
 import { encodeBound, type NumberStatistics, statisticsOfInts, statisticsOfWholes } from "../page/statistics.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 /** Inputs that integer chunks take. */
 export type IntegerInput = NumberVector | WideVector | TimeVector;
 
 /** Widest range of an encoded page of doubles. Reason: differences of deltas stay exact. */
 const DELTA_RANGE_MAX: number = 2 ** 52;
-
-const INT64_MAX = 2n ** 63n - 1n;
-const INT64_MIN = -(2n ** 63n);
 
 /** A page ready to be encoded: `count` values `base + offsets[i]`, or `wide` ones. */
 interface IntegerPage {

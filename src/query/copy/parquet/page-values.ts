@@ -8,6 +8,7 @@ import type { ByteCursor } from "../../../format/parquet/encodings/byte-cursor.t
 import { decodeBits, decodeHybrid, hybridCapacity } from "../../../format/parquet/encodings/rle-bit-unpacked.ts";
 import { PARQUET_PAGE_BYTES_MAX } from "../limits.ts";
 import { deltaBytes, deltaInts, deltaLengthBytes, deltaLongs } from "./delta-values.ts";
+import { NANOS_PER_DAY } from "../../function/value/value.ts";
 
 /** A value as it is stored. */
 type Stored = number | bigint | boolean | Uint8Array;
@@ -145,7 +146,6 @@ function fixedValues(bytes: Uint8Array<ArrayBuffer>, count: number, width: numbe
 }
 
 const JULIAN_EPOCH_DAY = 2_440_588;
-const NANOS_PER_DAY = 86_400_000_000_000n;
 
 /** Nanoseconds of the day, then the Julian day. */
 function nanosOfInt96(view: DataView, at: number): bigint {

@@ -1,14 +1,13 @@
 /** The aggregate functions, one line each. */
 import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, UINT64 } from "../../../column/data-type.ts";
 import type { FunctionType } from "../signature/scalar-function.ts";
-import { isNumeric } from "../signature/signature.ts";
 import type { Accumulator, AggregateFunction } from "./accumulator.ts";
 import { allOrAny, bitwise, distinct, endpoint, extreme, joined, nthValue, quantile } from "./choices.ts";
 import { collected, geoPath, geoPathType, listType } from "./lists.ts";
 import { jsonPath, pathType } from "./paths.ts";
 import { conditionType, countIf, mode, modeType, picked, pickedType } from "./picks.ts";
 import { correlation, covariance, REGRESSIONS, regression } from "./regression.ts";
-import { approximatePercentile, hllMerge, hllState, hllType, percentileType, stateType, uddState, uddType } from "./sketches.ts";
+import { approximatePercentile, hllMerge, hllState, hllType, isNumber, percentileType, stateType, uddState, uddType } from "./sketches.ts";
 import {
   average,
   averageType,
@@ -46,11 +45,11 @@ const oneToCount =
 const counted: Resolve = (args) => ({ args, result: INT64 });
 const same: Resolve = ([type, ...rest]) => (type !== undefined && rest.length === 0 ? { args: [type], result: type } : undefined);
 const ordered: Resolve = (args) => (args[0] !== undefined && ["json", "vector"].includes(args[0].kind) ? undefined : same(args));
-const twoFloats: Resolve = (args) => (args.length === 2 && args.every(loose) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined);
+const twoFloats: Resolve = (args) =>
+  args.length === 2 && args.every(isNumber) ? { args: [FLOAT64, FLOAT64], result: FLOAT64 } : undefined;
 const twoToCount: Resolve = (args) => (twoFloats(args) === undefined ? undefined : { args: [FLOAT64, FLOAT64], result: UINT64 });
 const nth: Resolve = ([type, n, ...rest]) =>
   type !== undefined && rest.length === 0 && n?.kind === "int" ? { args: [type, INT64], result: type } : undefined;
-const loose = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 const integer: Resolve = ([type, ...rest]) => {
   const given = type?.kind === "null" ? INT64 : type;
   return given?.kind === "int" && rest.length === 0 ? { args: [given], result: given } : undefined;
@@ -60,11 +59,11 @@ const boolean: Resolve = ([type, ...rest]) =>
 const text: Resolve = (args) => (args.length === 2 ? { args: [STRING, STRING], result: STRING } : undefined);
 /** One number to its own type. */
 const middle: Resolve = ([type, ...rest]): FunctionType | undefined =>
-  type === undefined || !loose(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
+  type === undefined || !isNumber(type) || rest.length > 0 ? undefined : same([type.kind === "null" ? FLOAT64 : type]);
 const approximateMiddle: Resolve = (args) => middle(args.map((type) => (type.kind === "decimal" ? FLOAT64 : type)));
 /** A number and a portion to a float; of Float32 to Float32. */
 const portion: Resolve = ([type, wanted, ...rest]) => {
-  if (type === undefined || wanted === undefined || rest.length > 0 || !loose(type) || !loose(wanted)) return undefined;
+  if (type === undefined || wanted === undefined || rest.length > 0 || !isNumber(type) || !isNumber(wanted)) return undefined;
   const result = type.kind === "float" ? type : FLOAT64;
   return { args: [result, FLOAT64], result };
 };

@@ -14,7 +14,8 @@ import { UddSketch } from "../sketch/udd-sketch.ts";
 type Resolve = AggregateFunction["resolve"];
 type Create = AggregateFunction["create"];
 
-const isNumber = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
+/** Whether a type is a number, or may become one: NULL, decimals. */
+export const isNumber = (type: DataType): boolean => isNumeric(type) || type.kind === "null" || type.kind === "decimal";
 /** Most centroids that a call may ask for. */
 const CENTROIDS_MAX = 100_000;
 

@@ -14,8 +14,9 @@ import { bucketIndexOf, PRECISION_NANOS, truncBuckets } from "../time/buckets.ts
 import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { addInterval } from "../time/interval.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { exactInteger, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);
 

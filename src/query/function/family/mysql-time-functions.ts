@@ -22,10 +22,12 @@ import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { parseMysqlFormat } from "../time/mysql-format.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { localTimeOf, momentOf } from "../time/zone-buckets.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 import { zoneOf } from "./zone-functions.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
+import { MONTHS, WEEKDAYS } from "../time/strftime.ts";
 
 const fail = (message: string): DbError => new DbError(StatusCode.EngineExecuteQuery, message);
 
@@ -60,8 +62,6 @@ const date = (days: number): ReturnType<typeof civilFromDays> => civilFromDays(d
 const yearDay = (days: number): number => days - daysFromCivil(date(days).year, 1, 1) + 1;
 /** Monday is 0. */
 const weekday = (days: number): number => (((days + 3) % 7) + 7) % 7;
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 
 /**
  * Week and its year by MySQL's modes. Bit 0: weeks begin on Monday, not Sunday. Bit 1: days before the first week are of the last one of

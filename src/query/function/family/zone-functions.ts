@@ -7,9 +7,9 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, STRING, TIMESTAMP_NANOSECOND, type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { floorDivide } from "../../../value/civil.ts";
-import { INT64_MAX, INT64_MIN } from "../../../value/time-units.ts";
 import { offsetSecondsAt, timeZoneNamed, utcSecondsOf } from "../../../base/text/time-zone.ts";
 import { type Present, textOf } from "../value/value.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 /** (time, zone): dates and texts become timestamps. */
 const timeAndZone: ScalarFunction["resolve"] = ([time, zone, ...rest]) => {

@@ -6,8 +6,9 @@ import { type ArithmeticOperator, floatArithmetic, integerArithmetic, overflow }
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { floorModulo } from "../../../value/civil.ts";
 import { addInterval, addIntervals } from "../time/interval.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 /**
  * `a operator b`, a value of type `result`. Numbers of both sides have type `result`; times of both sides have one unit.

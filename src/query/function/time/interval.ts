@@ -5,7 +5,8 @@ import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { overflow } from "../value/integer.ts";
 import { NANOS_PER_DAY } from "../value/value.ts";
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
-import { INT64_MAX, INT64_MIN, NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
+import { NANOS_PER_UNIT, rescale } from "../../../value/time-units.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 /** `a + sign * b`. @throws DbError EngineExecuteQuery beyond 32 bits of months or days and 64 bits of nanoseconds */
 export function addIntervals(a: IntervalValue, b: IntervalValue, sign: 1 | -1): IntervalValue {

@@ -55,8 +55,9 @@ export function formatLocalTime(time: LocalTime, format: string): string {
   return text;
 }
 
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
+/** Names in English, of months from January on and of days from Monday on. */
+export const MONTHS: readonly string[] = "January February March April May June July August September October November December".split(" ");
+export const WEEKDAYS: readonly string[] = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 const weekday = (time: Fields): number => (((time.days + 3) % 7) + 7) % 7;
 const dayOfYear = (time: Fields): number => time.days - daysFromCivil(time.year, 1, 1);
 const hour = (time: Fields): number => Math.floor(time.seconds / 3600);

@@ -11,6 +11,7 @@ import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, type TimeBuckets } from "./buckets.ts";
 import { floorDivide, floorModulo } from "../../../value/civil.ts";
 import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
+import { NANOS_PER_DAY } from "../value/value.ts";
 
 /** What a clock in a zone shows at a moment, as a time in the same unit. */
 export function localTimeOf(time: bigint, unit: TimeUnit, zone: string): bigint {
@@ -24,11 +25,9 @@ export function momentOf(local: bigint, unit: TimeUnit, zone: string): bigint {
   return BigInt(utcSecondsOf(zone, Number(floorDivide(local, perSecond)))) * perSecond + floorModulo(local, perSecond);
 }
 
-const DAY_NANOS = 86_400_000_000_000n;
-
 /** Whether buckets are counted in days or more. */
 function isOfDays(buckets: TimeBuckets): boolean {
-  return buckets.kind === "months" || buckets.width * NANOS_PER_UNIT[buckets.unit] >= DAY_NANOS;
+  return buckets.kind === "months" || buckets.width * NANOS_PER_UNIT[buckets.unit] >= NANOS_PER_DAY;
 }
 
 /** `date_trunc` in a zone: the start of the day, hour, … that its clock shows. */

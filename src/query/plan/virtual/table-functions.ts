@@ -12,7 +12,7 @@ import { type DataType, displayName, INT64, TIMESTAMP_NANOSECOND } from "../../.
 import type { Environment } from "../../function/signature/environment.ts";
 import { addInterval } from "../../function/time/interval.ts";
 import { NANOS_PER_UNIT } from "../../../value/time-units.ts";
-import { INT64_MAX, INT64_MIN } from "../../../value/time-units.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 import { exactInteger, isInterval, NANOS_PER_DAY } from "../../function/value/value.ts";
 import { valuesVector } from "../../expression/vector-values.ts";
 import type { Expression, IntervalValue } from "../../sql/syntax/ast.ts";

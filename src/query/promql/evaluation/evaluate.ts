@@ -9,12 +9,14 @@ import { scalarCall, vectorCall } from "./functions/calls.ts";
 import { selectorsOfStatistics } from "./histogram/resolved-hints.ts";
 import { withoutName } from "./labels.ts";
 import { MergedSeries } from "./merged-series.ts";
-import { evaluationError, isTurnDue, type QueryScope, type Scope, type StepSeries, takeTurn, unwrapped } from "./scope.ts";
+import { evaluationError, isTurnDue, type QueryScope, type Scope, type StepVector, takeTurn, together, unwrapped } from "./scope.ts";
 import { SelectionCache } from "./selection-cache.ts";
-import { instantSelector, rangeVector } from "./selectors.ts";
+import { freshSamples, instantSelector, rangeVector } from "./selectors.ts";
 import type { Annotations, EvaluationRun, QueryResult, QueryTimes, SampledSeries, SeriesSource, SteppedSeries } from "./series-source.ts";
 import { atOneMoment, isStepInvariant, repeatedScalar, repeatedVector } from "./step-invariant.ts";
 import { mixedSamplesIn } from "./kernels/mixed-samples.ts";
+import { SpareSteps } from "./kernels/spare-steps.ts";
+import { hasAllSteps, hasStep } from "./kernels/steps.ts";
 
 /** Most steps of a query. Reason: each series has an array of them. */
 const STEPS_MAX = 4_000_000;
@@ -39,7 +41,8 @@ export async function evaluate(
     throw evaluationError(`cannot evaluate the query: it has ${count} steps, at most ${STEPS_MAX}; take a longer step`);
   const selections = new SelectionCache(expression);
   const ofStatistics = selectorsOfStatistics(expression);
-  const query: QueryScope = { times, source, run, annotations, text, selections, ofStatistics, vector, scalar };
+  const spare = new SpareSteps();
+  const query: QueryScope = { times, source, run, annotations, text, selections, spare, ofStatistics, vector, scalar };
   const scope: Scope = { query, moments: { startMillis: times.startMillis, stepMillis: times.stepMillis, count } };
   const node = unwrapped(expression);
   switch (node.valueType) {
@@ -61,12 +64,12 @@ function isOrdered(node: Expression): boolean {
   return node.kind === "Call" && node.signature.name.startsWith("sort");
 }
 
-function vector(node: Expression, scope: Scope): AsyncIterable<StepSeries> {
+function vector(node: Expression, scope: Scope): StepVector {
   if (scope.moments.count > 1 && isStepInvariant(node)) return repeatedVector(vectorOf(node, atOneMoment(scope)), scope);
   return vectorOf(node, scope);
 }
 
-function vectorOf(node: Expression, scope: Scope): AsyncIterable<StepSeries> {
+function vectorOf(node: Expression, scope: Scope): StepVector {
   switch (node.kind) {
     case "ParenExpression":
       return vectorOf(node.expression, scope);
@@ -122,16 +125,21 @@ async function scalarOf(node: Expression, scope: Scope): Promise<Float64Array> {
 }
 
 /** The result with names gone that are to go. Series that are equal without become one. */
-async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGenerator<SteppedSeries> {
+async function* named(all: StepVector, scope: Scope): AsyncGenerator<readonly SteppedSeries[], void, void> {
   const merged = new MergedSeries(scope);
   const { query } = scope;
-  for await (const one of series) {
+  for await (const some of all) {
+    for (const one of some) {
+      if (!hasStep(one.present)) continue;
+      merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
+    }
     if (isTurnDue(query)) await takeTurn(query);
-    if (one.present.includes(1)) merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
   }
-  for (const { labels, values, present, histograms } of merged.take()) {
+  for (const some of together(merged.take(), scope)) {
     if (isTurnDue(query)) await takeTurn(query);
-    yield { labels, values, present: present.includes(0) ? present : undefined, histograms };
+    yield some.map(({ labels, values, present, histograms }) => {
+      return { labels, values, present: hasAllSteps(present) ? undefined : present, histograms };
+    });
   }
 }
 
@@ -139,8 +147,11 @@ async function* named(series: AsyncIterable<StepSeries>, scope: Scope): AsyncGen
 async function* rawSamples(node: Expression, scope: Scope): AsyncGenerator<SampledSeries> {
   if (node.kind !== "MatrixSelector" && node.kind !== "SubqueryExpression") return;
   const { moments, rangeMillis, series } = rangeVector(node, scope);
-  for await (const { labels, dropsName, ...all } of series) {
-    const samples = mixedSamplesIn(all, moments.startMillis - rangeMillis, moments.startMillis);
-    if (samples.count > 0) yield { labels: dropsName ? withoutName(labels) : labels, ...samples };
+  for await (const some of series) {
+    for (const one of some) {
+      const { labels, dropsName } = one;
+      const samples = mixedSamplesIn(await freshSamples(one, scope.query), moments.startMillis - rangeMillis, moments.startMillis);
+      if (samples.count > 0) yield { labels: dropsName ? withoutName(labels) : labels, ...samples };
+    }
   }
 }

@@ -9,6 +9,9 @@ import { evaluationError, seriesBytes, type Scope, type StepSeries } from "./sco
 /** See the file header. */
 export class MergedSeries {
   private readonly byLabels = new ByLabels<{ series: StepSeries | undefined }>(ALL_LABELS);
+  /** The first series, until there is another one: most queries have one, and need no labels to find it by. */
+  private only: StepSeries | undefined;
+  private hasSeveral = false;
   private readonly scope: Scope;
   private histogramBytes = 0;
 
@@ -19,6 +22,17 @@ export class MergedSeries {
   /** @throws DbError when two have a value at one step, and for memory */
   add(series: StepSeries): void {
     if (series.histograms !== undefined) this.countHistograms(series);
+    if (!this.hasSeveral) {
+      const first = this.only;
+      if (first === undefined) {
+        this.scope.query.run.reserve(seriesBytes(this.scope.moments.count));
+        this.only = series;
+        return;
+      }
+      this.only = undefined;
+      this.hasSeveral = true;
+      this.byLabels.getOrMake(first.labels, () => ({ series: first }));
+    }
     const place = this.byLabels.getOrMake(series.labels, () => ({ series: undefined }));
     const known = place.series;
     if (known === undefined) {
@@ -32,6 +46,12 @@ export class MergedSeries {
 
   /** All, once, in the order in which their labels came. Each is counted until the next one is asked for, and no longer held. */
   *take(): Generator<StepSeries> {
+    const { only } = this;
+    if (only !== undefined) {
+      this.only = undefined;
+      yield only;
+      this.scope.query.run.release(seriesBytes(this.scope.moments.count));
+    }
     for (const place of this.byLabels.all) {
       const { series } = place;
       place.series = undefined;

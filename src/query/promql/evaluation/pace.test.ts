@@ -31,10 +31,10 @@ function longSeries(count: number): SeriesSource {
   const times = Float64Array.from({ length: count }, (_, at) => at * 1000);
   const values = Float64Array.from({ length: count }, (_, at) => at % 97);
   return {
-    async *select(): AsyncGenerator<SampledSeries> {
+    async *select(): AsyncGenerator<readonly SampledSeries[]> {
       for (const le of ["1", "+Inf"]) {
         const labels = [["__name__", "m_bucket"] as const, ["le", le] as const];
-        yield { labels, count, times, values, histograms: undefined, starts: undefined };
+        yield [{ labels, count, times, values, histograms: undefined, starts: undefined }];
       }
     },
   };

@@ -9,6 +9,10 @@ import { bytesOfHistograms } from "./histogram/bytes.ts";
 import type { SelectionCache } from "./selection-cache.ts";
 import type { Annotations, EvaluationRun, Labels, NativeHistogram, QueryTimes, SeriesSource } from "./series-source.ts";
 
+/** Most series, and most steps of all of them, that go from one part of a query to the next at once. */
+const SERIES_TOGETHER = 16;
+const STEPS_TOGETHER = 16_384;
+
 /** `count` moments; milliseconds. A step of 0 is one moment `count` times: that of `@`. */
 export interface Moments {
   readonly startMillis: number;
@@ -30,11 +34,25 @@ export interface StepSeries {
   histograms: StepHistograms;
 }
 
+/** The series of an instant vector, some at a time: waiting for each costs as much as its rate. */
+export type StepVector = AsyncIterable<readonly StepSeries[]>;
+
+/** What makes them. */
+export type StepVectorMaker = AsyncGenerator<readonly StepSeries[], void, void>;
+
 /** What a series has at its steps. */
 export type Steps = Pick<StepSeries, "values" | "present" | "histograms">;
 
 /** See `StepSeries`. */
 export type StepHistograms = (NativeHistogram | undefined)[] | undefined;
+
+/** Arrays of steps that are used again. */
+export interface Spare {
+  /** Empty steps, owned by the caller. */
+  take(count: number): Steps;
+  /** Takes arrays that nobody looks at any more. @param most that are kept, uncounted */
+  give(steps: Steps, most: number): void;
+}
 
 /** A query that is being evaluated. */
 export interface QueryScope {
@@ -45,10 +63,11 @@ export interface QueryScope {
   /** What the tree was parsed from, for places in annotations; undefined: a query of one line. */
   readonly text: string | undefined;
   readonly selections: SelectionCache;
+  readonly spare: Spare;
   /** Selectors whose histograms are asked for counts and sums alone. */
   readonly ofStatistics: ReadonlySet<VectorSelector>;
   /** Evaluates an instant vector. */
-  readonly vector: (node: Expression, scope: Scope) => AsyncIterable<StepSeries>;
+  readonly vector: (node: Expression, scope: Scope) => StepVector;
   /** Evaluates a scalar: a number a step, which the caller owns. */
   readonly scalar: (node: Expression, scope: Scope) => Promise<Float64Array>;
 }
@@ -67,6 +86,24 @@ export function evaluationError(message: string): DbError {
 /** Bytes of a series with so many steps, its labels roughly. */
 export function seriesBytes(steps: number): number {
   return steps * 9 + 256;
+}
+
+/** How many series of so many steps go together, at most. They are not counted: 150 KB. */
+export function togetherMax(steps: number): number {
+  return Math.max(1, Math.min(SERIES_TOGETHER, Math.floor(STEPS_TOGETHER / steps)));
+}
+
+/** Series that are there, some at a time. */
+export function* together(all: Iterable<StepSeries>, { moments }: Scope): Generator<readonly StepSeries[], void, void> {
+  const most = togetherMax(moments.count);
+  let some: StepSeries[] = [];
+  for (const one of all) {
+    some.push(one);
+    if (some.length < most) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
 }
 
 /** Without the parentheses around it. */
@@ -94,15 +131,17 @@ export function stringOf(node: Expression | undefined): string {
 }
 
 /** Whatever a vector has, at once, counted. Give the bytes back with `release`. */
-export async function collected(series: AsyncIterable<StepSeries>, scope: Scope): Promise<{ all: StepSeries[]; release: () => void }> {
+export async function collected(vector: StepVector, scope: Scope): Promise<{ all: StepSeries[]; release: () => void }> {
   const { run } = scope.query;
   const all: StepSeries[] = [];
   let bytes = 0;
-  for await (const one of series) {
-    const own = seriesBytes(scope.moments.count) + bytesOfHistograms(one.histograms);
-    run.reserve(own);
-    bytes += own;
-    all.push(one);
+  for await (const some of vector) {
+    for (const one of some) {
+      const own = seriesBytes(scope.moments.count) + bytesOfHistograms(one.histograms);
+      run.reserve(own);
+      bytes += own;
+      all.push(one);
+    }
     if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   return { all, release: () => run.release(bytes) };

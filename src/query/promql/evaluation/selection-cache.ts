@@ -21,31 +21,39 @@ export class SelectionCache {
   }
 
   /** Arrays are borrowed until the next series, and never changed. @throws DbError */
-  read(selector: VectorSelector, read: SelectorRead, source: SeriesSource, run: EvaluationRun): AsyncIterable<SampledSeries> {
+  read(selector: VectorSelector, read: SelectorRead, source: SeriesSource, run: EvaluationRun): AsyncIterable<Iterable<SampledSeries>> {
     const key = this.uses.size === 0 ? "" : selectorKey(selector);
     // Handed on as it is: a generator around it costs as much as a rate.
     if ((this.uses.get(key) ?? 0) < 2) return source.select({ ...read, labels: this.wanted.get(selector) }, run);
     return this.copiesOf(key, read, source, run);
   }
 
-  private async *copiesOf(key: string, read: SelectorRead, source: SeriesSource, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+  private async *copiesOf(
+    key: string,
+    read: SelectorRead,
+    source: SeriesSource,
+    run: EvaluationRun,
+  ): AsyncGenerator<Iterable<SampledSeries>> {
     const full = `${read.firstMillis} ${read.lastMillis} ${read.newestOnly === true} ${key}`;
     let series = this.kept.get(full);
     if (series === undefined) {
       series = copied(source.select(read, run), run);
       this.kept.set(full, series);
     }
-    yield* await series;
+    yield await series;
   }
 }
 
-async function copied(series: AsyncIterable<SampledSeries>, run: EvaluationRun): Promise<readonly SampledSeries[]> {
+async function copied(groups: AsyncIterable<Iterable<SampledSeries>>, run: EvaluationRun): Promise<readonly SampledSeries[]> {
   const all: SampledSeries[] = [];
-  for await (const { labels, count, times, values, histograms, starts } of series) {
-    const kept = histograms?.slice(0, count);
-    run.reserve(count * (starts === undefined ? 16 : 24) + 256 + bytesOfHistograms(kept));
-    const arrays = { times: times.slice(0, count), values: values.slice(0, count), starts: starts?.slice(0, count) };
-    all.push({ labels, count, ...arrays, histograms: kept });
+  for await (const group of groups) {
+    for (const { labels, count, times, values, histograms, starts } of group) {
+      const kept = histograms?.slice(0, count);
+      run.reserve(count * (starts === undefined ? 16 : 24) + 256 + bytesOfHistograms(kept));
+      const arrays = { times: times.slice(0, count), values: values.slice(0, count), starts: starts?.slice(0, count) };
+      all.push({ labels, count, ...arrays, histograms: kept });
+      if (run.pace.isDue()) await run.pace.turn();
+    }
   }
   return all;
 }

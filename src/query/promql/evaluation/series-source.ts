@@ -35,7 +35,7 @@ export interface SelectorRead {
   readonly labels?: ReadonlySet<string> | undefined;
 }
 
-/** One series of a selector. Arrays are borrowed until the next series is asked for, and may be longer than `count`. */
+/** One series of a selector. Arrays are borrowed until the next series, or group of them, is asked for, and may be longer than `count`. */
 export interface SampledSeries {
   readonly labels: Labels;
   readonly count: number;
@@ -60,8 +60,11 @@ export interface EvaluationRun {
 
 /** Series by matchers. */
 export interface SeriesSource {
-  /** Each series once, whole, in any order. @throws DbError */
-  select(read: SelectorRead, run: EvaluationRun): AsyncIterable<SampledSeries>;
+  /**
+   * Each series once, whole, in any order. They come in groups, as waiting for each costs as much as its rate; those of a group are made as
+   * they are asked for, and all are before the next group is. @throws DbError
+   */
+  select(read: SelectorRead, run: EvaluationRun): AsyncIterable<Iterable<SampledSeries>>;
 }
 
 /** The moments of a query: `start`, `start + step`, … up to and with `end`; milliseconds. */
@@ -92,6 +95,6 @@ export interface Annotations {
 export type QueryResult =
   | { readonly kind: "scalar"; readonly values: Float64Array }
   | { readonly kind: "string"; readonly value: string }
-  | { readonly kind: "vector"; readonly series: AsyncIterable<SteppedSeries>; readonly isOrdered: boolean }
+  | { readonly kind: "vector"; readonly series: AsyncIterable<readonly SteppedSeries[]>; readonly isOrdered: boolean }
   /** Of an instant query of a range: raw samples. */
   | { readonly kind: "matrix"; readonly series: AsyncIterable<SampledSeries> };

@@ -3,7 +3,7 @@
  */
 import type { Expression } from "../syntax/ast.ts";
 import { CALENDAR_FUNCTIONS } from "./functions/instant-functions.ts";
-import type { Scope, StepSeries } from "./scope.ts";
+import { type Scope, type StepSeries, type StepVector, type StepVectorMaker, together } from "./scope.ts";
 
 const known = new WeakMap<Expression, boolean>();
 
@@ -53,8 +53,12 @@ export function repeatedScalar([value = Number.NaN]: Float64Array, count: number
 }
 
 /** The series of one step at all. */
-export async function* repeatedVector(series: AsyncIterable<StepSeries>, { moments: { count } }: Scope): AsyncGenerator<StepSeries> {
-  for await (const { values, present, histograms, ...rest } of series) {
+export async function* repeatedVector(vector: StepVector, scope: Scope): StepVectorMaker {
+  for await (const some of vector) yield* together(repeatedSeries(some, scope.moments.count), scope);
+}
+
+function* repeatedSeries(series: readonly StepSeries[], count: number): Generator<StepSeries> {
+  for (const { values, present, histograms, ...rest } of series) {
     const repeated = { values: repeatedScalar(values, count), present: new Uint8Array(count).fill(present.includes(1) ? 1 : 0) };
     yield { ...rest, ...repeated, histograms: histograms && new Array(count).fill(histograms[0]) };
   }

@@ -9,7 +9,8 @@ import { printPromql } from "../syntax/printer.ts";
 import { selectTables, type TableSelection } from "../tables/table-selection.ts";
 import { layoutOf } from "./layout.ts";
 import type { MetricPlace } from "./selected-fields.ts";
-import { selectorsOf, unwrapped } from "./tree-parts.ts";
+import { unwrapped } from "../evaluation/scope.ts";
+import { selectorsOf } from "./tree-parts.ts";
 
 /** Longest name of a column, in characters. */
 const NAME_CHARACTERS_MAX = 256;

@@ -13,7 +13,8 @@ import type { AggregateExpression, BinaryExpression, Call, Expression, LabelMatc
 import { labelColumnsOf, METRIC_NAME } from "../tables/metric-columns.ts";
 import { FIELD_LABEL, selectTables, type TableSelection } from "../tables/table-selection.ts";
 import { fieldNames, type MetricPlace } from "./selected-fields.ts";
-import { unwrapped } from "./tree-parts.ts";
+import { stringOf, unwrapped } from "../evaluation/scope.ts";
+import { COMPARISONS } from "./tree-parts.ts";
 
 /** A column: the time, a label, or values: of one field, by its place, or of all of them, a column each. */
 type Slot =
@@ -26,7 +27,6 @@ type Layout = readonly Slot[];
 
 const TIME: Slot = { role: "time" };
 const VALUE: Slot = { role: "value", field: "all" };
-const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
 /** Aggregations that give series of their operand as they are. */
 const PICKING: ReadonlySet<string> = new Set(["topk", "bottomk", "limitk", "limit_ratio"]);
 
@@ -159,14 +159,14 @@ function ofCall({ signature, args }: Call, place: MetricPlace): Layout {
       return plain([]);
     case "label_replace":
     case "label_join":
-      return withLabel(labelsOf(first, place), textOf(second), signature.name === "label_replace" && textOf(third) === "");
+      return withLabel(labelsOf(first, place), stringOf(second), signature.name === "label_replace" && stringOf(third) === "");
     case "histogram_quantile":
     case "histogram_fraction":
     case "histogram_quantiles": {
       const vector = args.find(({ valueType }) => valueType === "vector");
       const layout = vector === undefined ? plain([]) : layoutOfNode(vector, place);
       const own = layout.filter((slot) => slot.role !== "label" || slot.name !== "le");
-      const added = signature.name === "histogram_quantiles" ? slots([textOf(second)]) : [];
+      const added = signature.name === "histogram_quantiles" ? slots([stringOf(second)]) : [];
       return [...own, ...added];
     }
     case "absent":
@@ -188,11 +188,6 @@ function ofCall({ signature, args }: Call, place: MetricPlace): Layout {
 function withLabel(labels: readonly string[], target: string, isNever: boolean): Layout {
   if (target === METRIC_NAME || (isNever && !labels.includes(target)) || labels.includes(target)) return plain(labels);
   return plain([target, ...labels]);
-}
-
-function textOf(node: Expression | undefined): string {
-  const inner = node === undefined ? undefined : unwrapped(node);
-  return inner?.kind === "StringLiteral" ? inner.value : "";
 }
 
 function absentLabels(argument: Expression | undefined): readonly string[] {

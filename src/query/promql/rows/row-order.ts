@@ -10,7 +10,7 @@ import { compareLabels } from "../evaluation/labels.ts";
 import type { EvaluationRun, Labels } from "../evaluation/series-source.ts";
 import type { AggregateExpression, Expression } from "../syntax/ast.ts";
 import { hasNumber, hasRow, type RowSeries } from "./row-series.ts";
-import { unwrapped } from "./tree-parts.ts";
+import { unwrapped } from "../evaluation/scope.ts";
 
 /** Bytes of a row while rows are put in order. */
 const ROW_BYTES = 64;

@@ -32,7 +32,7 @@ export function hasRow({ fields }: RowSeries, step: number): boolean {
 /** The series of a result. */
 export async function* seriesOf(result: QueryResult): AsyncGenerator<SteppedSeries> {
   if (result.kind === "scalar") yield { labels: [], values: result.values, present: undefined, histograms: undefined };
-  if (result.kind === "vector") yield* result.series;
+  if (result.kind === "vector") for await (const some of result.series) yield* some;
 }
 
 /** Copies of series, held. @throws DbError RuntimeResourcesExhausted */

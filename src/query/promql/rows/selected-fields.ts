@@ -15,7 +15,7 @@ import { holdsHistograms } from "../../../table/native-histogram.ts";
 import type { Expression, LabelMatcher, VectorSelector } from "../syntax/ast.ts";
 import { sampleColumnsOf } from "../tables/metric-columns.ts";
 import { FIELD_LABEL, selectTables, type TableSelection } from "../tables/table-selection.ts";
-import { partsOf, selectorsOf, withSelectors } from "./tree-parts.ts";
+import { COMPARISONS, partsOf, selectorsOf, withSelectors } from "./tree-parts.ts";
 
 /** Where metrics are looked for. */
 export interface MetricPlace {
@@ -27,7 +27,6 @@ export interface MetricPlace {
 const FIELDS_MAX = 1024;
 /** Most characters of all queries of one. Reason: they are made at once. Error: InvalidArguments. */
 const CHARACTERS_MAX = 4_000_000;
-const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
 const NAME_A_FIELD = `name one by {${FIELD_LABEL}="…"}`;
 
 /**

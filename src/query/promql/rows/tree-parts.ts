@@ -1,6 +1,9 @@
 /** Walks over syntax trees. */
 import type { Expression, MatrixSelector, VectorSelector } from "../syntax/ast.ts";
 
+/** Operators that compare. */
+export const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
+
 /** What a node is made of, parameters included. */
 export function partsOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
@@ -51,11 +54,4 @@ export function withSelectors(node: Expression, change: (selector: VectorSelecto
     case "Call":
       return { ...node, args: node.args.map(inner) };
   }
-}
-
-/** Without the parentheses around it. */
-export function unwrapped(node: Expression): Expression {
-  let inner = node;
-  while (inner.kind === "ParenExpression") inner = inner.expression;
-  return inner;
 }

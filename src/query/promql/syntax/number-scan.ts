@@ -4,6 +4,7 @@
 import { PROMQL_NUMBER_CHARACTERS_MAX } from "../../../base/limits.ts";
 import { parsed, refused, type Parsed } from "../../../base/text/parsed.ts";
 import { quoted } from "./quoting.ts";
+import { INT64_MAX, UINT64_MAX } from "../../../column/exact-integer.ts";
 
 const DECIMAL = "0123456789";
 const HEXADECIMAL = "0123456789abcdefABCDEF";
@@ -107,7 +108,6 @@ function isWordCharacter(text: string, at: number): boolean {
 
 const WHOLE = /^(?:0[xX](?:_?[\da-fA-F])+|0(?:_?[0-7])+|0|[1-9](?:_?\d)*)$/;
 const FLOAT = /^(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?$/;
-const INT64_MAX = 2n ** 63n - 1n;
 /** Digits of a whole number that fits 64 bits, in base 8. */
 const WHOLE_CHARACTERS_MAX = 64;
 
@@ -141,7 +141,6 @@ const UNIT_MILLIS: ReadonlyMap<string, number> = new Map([
 /** What 64 bits of nanoseconds hold. */
 const DURATION_MILLIS_MAX = 9_223_372_036_854;
 const COUNT_AND_UNIT = /(\d+)(\D+)/g;
-const UINT64_MAX = 2n ** 64n - 1n;
 
 /** Milliseconds of a duration such as `1h30m`: each unit once, the largest first. `text` begins with a digit or a point. */
 export function durationMillis(text: string): Parsed<number> {

@@ -15,8 +15,11 @@ export class NewestRows {
   private readonly reading: SeriesReading;
   private readonly run: Pick<EvaluationRun, "reserve" | "release">;
   private readonly buffer: SampleBuffer;
+  private readonly counted: (samples: number) => void;
 
-  constructor(reading: SeriesReading, run: Pick<EvaluationRun, "reserve" | "release">) {
+  /** @param counted told of each series how many samples it has */
+  constructor(reading: SeriesReading, run: Pick<EvaluationRun, "reserve" | "release">, counted: (samples: number) => void) {
+    this.counted = counted;
     this.reading = reading;
     this.run = run;
     this.buffer = new SampleBuffer(shapeOf(reading), run);
@@ -33,6 +36,7 @@ export class NewestRows {
       buffer.clear();
       buffer.append(vectors[0], vectors[1], starts[i] as number, Math.min(rowCount, starts[i + 1] as number));
       if (buffer.count > 0) {
+        this.counted(buffer.count);
         yield buffer.seriesOf(labels);
       } else if (!missed.has(number)) {
         this.run.reserve(NUMBER_BYTES);

@@ -10,6 +10,7 @@ import { metricSelector } from "../syntax/metric-selector.ts";
 import { readingsOf } from "./series-reading.ts";
 import { selectTables } from "./table-selection.ts";
 import { TableSource } from "./table-source.ts";
+import { eachOf } from "../../../../test/support/each-of.ts";
 
 type Engine = Machine["engine"];
 
@@ -27,10 +28,8 @@ async function seriesOf(engine: Engine, selector: string, more: Partial<Selector
   };
   const lines: string[] = [];
   const read = { matchers: metricSelector(selector), firstMillis: 0, lastMillis: 1000, ...more };
-  for await (const { labels, count, times, values } of new TableSource(engine, "public", { samplesMax: 0, seriesMax: 0 }).select(
-    read,
-    run,
-  )) {
+  const source = new TableSource(engine, "public", { samplesMax: 0, seriesMax: 0 });
+  for await (const { labels, count, times, values } of eachOf(source.select(read, run))) {
     const samples = Array.from(times.subarray(0, count), (time, i) => `${values[i]}@${time}`);
     lines.push([labels.map(([name, value]) => `${name}=${value}`).join(","), ...samples].join(" "));
   }

@@ -9,11 +9,14 @@ import type { SeriesReading } from "./series-reading.ts";
 export class SeriesRuns {
   private readonly reading: SeriesReading;
   private readonly buffer: SampleBuffer;
+  /** Told of each series how many samples it has. */
+  private readonly counted: (samples: number) => void;
   private current = -1;
   private labels: Labels | undefined;
 
-  constructor(reading: SeriesReading, run: Pick<EvaluationRun, "reserve" | "release">) {
+  constructor(reading: SeriesReading, run: Pick<EvaluationRun, "reserve" | "release">, counted: (samples: number) => void) {
     this.reading = reading;
+    this.counted = counted;
     this.buffer = new SampleBuffer(shapeOf(reading), run);
   }
 
@@ -25,7 +28,10 @@ export class SeriesRuns {
       const number = series[i] as number;
       if (number !== this.current) {
         const before = this.finished();
-        if (before !== undefined) yield before;
+        if (before !== undefined) {
+          this.counted(before.count);
+          yield before;
+        }
         buffer.clear();
         this.current = number;
         this.labels = only?.has(number) === false ? undefined : reading.labels.of(number);

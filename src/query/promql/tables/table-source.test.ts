@@ -8,6 +8,7 @@ import { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { metricSelector } from "../syntax/metric-selector.ts";
 import { type SourceLimits, TableSource } from "./table-source.ts";
+import { eachOf } from "../../../../test/support/each-of.ts";
 
 type Engine = Machine["engine"];
 
@@ -30,7 +31,7 @@ async function seriesOf(
   };
   const lines: string[] = [];
   const read = { matchers: metricSelector(selector), firstMillis, lastMillis };
-  for await (const { labels, count, times, values } of new TableSource(engine, "public", limits).select(read, run)) {
+  for await (const { labels, count, times, values } of eachOf(new TableSource(engine, "public", limits).select(read, run))) {
     const text = labels.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(",");
     lines.push([`{${text}}`, ...Array.from(times.subarray(0, count), (time, i) => `${values[i]}@${time}`)].join(" "));
   }
@@ -149,7 +150,7 @@ test("logical tables keep stale markers bit for bit, and their physical table is
   const run = { signal: new AbortController().signal, pace: new Pace(new Scheduler()), reserve: () => undefined, release: () => undefined };
   const read = { matchers: metricSelector('{job="a"}'), firstMillis: 0, lastMillis: 10 };
   let seen = 0;
-  for await (const { values, count, labels } of new TableSource(engine, "public", NO_LIMITS).select(read, run)) {
+  for await (const { values, count, labels } of eachOf(new TableSource(engine, "public", NO_LIMITS).select(read, run))) {
     expect([...new Uint32Array(values.slice(1, 2).buffer)]).toEqual([2, 0x7ff00000]);
     expect([count, labels]).toEqual([
       3,

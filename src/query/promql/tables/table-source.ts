@@ -17,6 +17,9 @@ import { SeriesRuns } from "./series-runs.ts";
 import { selectTables } from "./table-selection.ts";
 import { rangeOfMillis } from "./time-range.ts";
 
+/** See `SeriesSource`. */
+type SeriesGroups = AsyncGenerator<Iterable<SampledSeries>, void, void>;
+
 /** Most that one query reads. */
 export interface SourceLimits {
   /** Of all selectors together; 0 = no limit. */
@@ -50,24 +53,24 @@ export class TableSource implements SeriesSource {
   }
 
   /** See `SeriesSource`. @throws DbError InvalidArguments, RuntimeResourcesExhausted, and those of scans */
-  select(read: SelectorRead, run: EvaluationRun): AsyncIterable<SampledSeries> {
+  select(read: SelectorRead, run: EvaluationRun): AsyncIterable<Iterable<SampledSeries>> {
     if (read.firstMillis > read.lastMillis) return this.all([], read, run);
     const selections = selectTables(read.matchers, this.catalog, this.database);
     const readings = readingsOf(selections, this.catalog, read.labels);
     if (selections.length !== 1) return this.all(readings, read, run);
-    // One metric, as most selectors name: a generator around its own costs as much as a series.
+    // One metric, as most selectors name, needs no generator around its own.
     const all = [...readings];
     return all.length === 1 && all[0] !== undefined ? this.one(all[0], read, run) : this.all(all, read, run);
   }
 
-  private async *all(readings: Iterable<SeriesReading>, read: SelectorRead, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+  private async *all(readings: Iterable<SeriesReading>, read: SelectorRead, run: EvaluationRun): SeriesGroups {
     for (const reading of readings) {
       yield* this.one(reading, read, run);
       await run.pace.turn();
     }
   }
 
-  private one(reading: SeriesReading, read: SelectorRead, run: EvaluationRun): AsyncIterable<SampledSeries> {
+  private one(reading: SeriesReading, read: SelectorRead, run: EvaluationRun): SeriesGroups {
     const request = requestOf(reading, read, run.signal);
     const isNewest = read.newestOnly === true && !mayHaveEqualSeries(reading.table);
     return isNewest ? this.newest(reading, request, run) : this.whole(reading, request, run, undefined, read.newestOnly === true);
@@ -80,8 +83,9 @@ export class TableSource implements SeriesSource {
     run: EvaluationRun,
     only: ReadonlySet<number> | undefined,
     newestOnly = false,
-  ): AsyncGenerator<SampledSeries> {
+  ): SeriesGroups {
     if (request.timeRange.start >= request.timeRange.end) return;
+    const count = (samples: number): void => this.count(samples);
     let runs: SeriesRuns | undefined;
     let equal: EqualSeries | undefined;
     try {
@@ -91,22 +95,19 @@ export class TableSource implements SeriesSource {
           // What the range holds is known with its first rows.
           const labels = only === undefined && mayHaveEqualSeries(reading.table) ? reading.allLabels() : undefined;
           if (labels !== undefined) equal = new EqualSeries(run);
-          runs = new SeriesRuns(labels === undefined ? reading : { ...reading, labels }, run);
+          runs = new SeriesRuns(labels === undefined ? reading : { ...reading, labels }, run, count);
         }
-        for (const series of runs.add(batch, only)) {
-          this.count(series.count);
-          if (equal === undefined) yield series;
-          else equal.add(series);
-        }
+        if (equal === undefined) yield runs.add(batch, only);
+        else for (const series of runs.add(batch, only)) equal.add(series);
         if (run.pace.isDue()) await run.pace.turn();
       }
       const last = runs?.finished();
       if (last !== undefined) {
-        this.count(last.count);
-        if (equal === undefined) yield last;
+        count(last.count);
+        if (equal === undefined) yield [last];
         else equal.add(last);
       }
-      if (equal !== undefined) yield* equal.all(reading.wanted, newestOnly);
+      if (equal !== undefined) yield equal.all(reading.wanted, newestOnly);
     } finally {
       runs?.close();
       equal?.close();
@@ -114,17 +115,14 @@ export class TableSource implements SeriesSource {
   }
 
   /** The newest sample of each series. */
-  private async *newest(reading: SeriesReading, request: ScanRequest, run: EvaluationRun): AsyncGenerator<SampledSeries> {
+  private async *newest(reading: SeriesReading, request: ScanRequest, run: EvaluationRun): SeriesGroups {
     if (request.timeRange.start >= request.timeRange.end) return;
-    const rows = new NewestRows(reading, run);
+    const rows = new NewestRows(reading, run, (samples) => this.count(samples));
     try {
       const newest: ScanRequest = { ...request, order: "none", newestPerSeries: true };
       for await (const batch of scanInTurns(reading.table, newest, run, this.metrics)) {
         throwIfCancelled(run.signal);
-        for (const series of rows.add(batch)) {
-          this.count(series.count);
-          yield series;
-        }
+        yield rows.add(batch);
         if (run.pace.isDue()) await run.pace.turn();
       }
       if (rows.missed.size > 0) yield* this.whole(reading, request, run, rows.missed);

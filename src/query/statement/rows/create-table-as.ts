@@ -21,7 +21,7 @@ import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { ColumnClause, CreateTable, CreateTableAs } from "../../sql/syntax/definition-ast.ts";
 import { plainColumn } from "../../sql/syntax/plain-trees.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkWritable, completeDefinition, isTaken } from "../table/create-table.ts";
 import { insertSelect } from "./insert.ts";
 
@@ -33,7 +33,7 @@ export async function createTableAs(statement: CreateTableAs, context: QueryCont
   const name = resolveName(statement.name, context.variables.database);
   checkWritable(name.database);
   checkNoGraphTable(name);
-  if (isTaken(name, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
+  if (isTaken(name, statement.ifNotExists, context)) return NO_ROWS_CHANGED;
   if (statement.engine !== undefined && statement.engine !== "mito")
     throw invalidArguments(`cannot create table ${name.table}: AS a query goes with ENGINE=mito, not with ${statement.engine}`);
   const { plan } = await prepareSelect(statement.query, context, options);

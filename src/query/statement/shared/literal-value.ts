@@ -8,12 +8,13 @@ import { castValue, canCast } from "../../../value/cast.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { integerOfText } from "../../../value/number-text.ts";
 import { parseTimestamp } from "../../../value/parse-time.ts";
-import { INT64_MAX, INT64_MIN, rescale } from "../../../value/time-units.ts";
+import { rescale } from "../../../value/time-units.ts";
 import { textOf, type Value } from "../../function/value/value.ts";
 import { bind } from "../../plan/bind/bind.ts";
 import { fold } from "../../expression/fold.ts";
 import { isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
+import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
 /** The error of a value that a column cannot hold. */
 function cannotParse(why: string): DbError {

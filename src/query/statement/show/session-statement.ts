@@ -7,7 +7,7 @@ import type { QueryContext } from "../../query-context.ts";
 import { dateStyleOf, flagOf, INTERVAL_STYLES, newSettings, oneOf, timeoutOf } from "../../session-settings.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { databaseIfThere, databaseNamed } from "../shared/database-named.ts";
 import { rowsResult, textHeaders } from "../shared/rows-result.ts";
 
@@ -48,7 +48,7 @@ export function setVariable(statement: SetVariable, context: QueryContext): Stat
   if (TIME_ZONE_NAMES.includes(name)) variables.timeZone = timeZoneNamed(text ?? "SYSTEM");
   else if (name === "SEARCH_PATH" && variables.connection?.protocol === "postgres") setSearchPath(text ?? "public", context);
   else if (!setSetting(name, text, context)) unknownVariable(name, context);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** The first name that is a database becomes the current one. */

@@ -27,7 +27,10 @@ export function showCreateTable(statement: Extract<Statement, { kind: "show-crea
   if (found !== undefined) {
     const text = statement.foreign
       ? foreignTableText(found.schema)
-      : createTableText(found.schema, { inherited: inherited(database, context) });
+      : createTableText(found.schema, {
+          mark: context.variables.connection?.protocol === "mysql" ? "`" : '"',
+          inherited: inherited(database, context),
+        });
     return rowsResult(textHeaders("Table", "Create Table"), [[table, text]]);
   }
   const name = `${CATALOG_NAME}.${database}.${table}`;

@@ -1,7 +1,7 @@
 /** ALTER DATABASE. */
 import type { QueryContext } from "../../query-context.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkWritable } from "./create-table.ts";
 import { changedDatabaseOptions } from "./changed-options.ts";
 
@@ -12,5 +12,5 @@ export async function alterDatabase(
 ): Promise<StatementResult> {
   checkWritable(statement.name);
   await context.catalog.alterDatabase(statement.name, changedDatabaseOptions(statement.options));
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

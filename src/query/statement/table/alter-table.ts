@@ -12,7 +12,7 @@ import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import { builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { AlterAction, AlterTable } from "../../sql/syntax/definition-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
 import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
@@ -28,9 +28,9 @@ export async function alterTable(statement: AlterTable, context: QueryContext): 
   const indexes = new Map<string, readonly string[]>();
   const changes = statement.actions.map((action) => changeOf(action, table.schema, environment, indexes));
   const [first, ...others] = changes;
-  if (first === undefined) return { kind: "affected", rowCount: 0 };
+  if (first === undefined) return NO_ROWS_CHANGED;
   await context.catalog.alterTable(database, table.schema.name, others.length === 0 ? first : { kind: "several", changes });
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** @param indexes index clauses that earlier actions of the statement gave to columns */

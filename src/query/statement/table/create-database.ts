@@ -5,7 +5,7 @@ import { nameFlaw, shownName } from "../../../table/names.ts";
 import { INFORMATION_SCHEMA } from "../../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { databaseOptions } from "./table-options.ts";
 
 /** Names that the server itself uses. */
@@ -35,5 +35,5 @@ export async function dropDatabase(
   if (name === context.variables.database) throw new DbError(StatusCode.InvalidArguments, `Schema \`${name}\` is in use`);
   if (RESERVED.includes(name.toLowerCase())) throw new DbError(StatusCode.Unsupported, `Schema \`${name}\` is read-only`);
   await context.catalog.dropDatabase(name, ifExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

@@ -6,9 +6,10 @@ import { resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
-import { checkTableName, checkWritable, isTaken } from "./create-table.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
+import { checkWritable, isTaken } from "./create-table.ts";
 import { checkNoView } from "../shared/no-view.ts";
+import { checkTableName } from "../../../table/names.ts";
 
 /** Makes a table as another one is. @throws DbError TableNotFound, TableAlreadyExists, DatabaseNotFound, InvalidArguments */
 export async function createTableLike(
@@ -26,7 +27,7 @@ export async function createTableLike(
     checkNoView(from, "create a table like", context);
     throw tableNotFound(from.database, from.table);
   }
-  if (isTaken(to, ifNotExists, context)) return { kind: "affected", rowCount: 0 };
+  if (isTaken(to, ifNotExists, context)) return NO_ROWS_CHANGED;
   const { engine, options, primaryKey, columns, partitions } = table.schema;
   const isOwn = ({ name: column }: ColumnSchema): boolean => !isInternalColumn(table.schema, column);
   const definition = {
@@ -39,7 +40,7 @@ export async function createTableLike(
     ...(partitions === undefined ? {} : { partitions }),
   };
   await catalog.createTable(definition, ifNotExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** A column without what came of its table: its id, and what older rows hold. */

@@ -2,7 +2,7 @@
 import { DbError, invalidArguments } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { nameFlaw, shownName } from "../../../table/names.ts";
+import { checkTableName, nameFlaw } from "../../../table/names.ts";
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { databaseNotFound, tableNotFound } from "../../../table/not-found.ts";
 import type { ColumnDefinition, TableDefinition } from "../../../table/schema.ts";
@@ -15,7 +15,7 @@ import { INFORMATION_SCHEMA } from "../../plan/virtual/information-schema.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { CreateTable } from "../../sql/syntax/definition-ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import { optionsFromDatabase } from "../../../table/database-template.ts";
@@ -33,9 +33,9 @@ export async function createTable(statement: CreateTable, context: QueryContext)
   const { database, name } = definition;
   checkWritable(database);
   checkNoGraphTable({ database, table: name });
-  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return { kind: "affected", rowCount: 0 };
+  if (isTaken({ database, table: name }, statement.ifNotExists, context)) return NO_ROWS_CHANGED;
   await context.catalog.createTable(definition, statement.ifNotExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** The definition that a statement describes, with the options that its database gives. @throws DbError */
@@ -57,12 +57,6 @@ export function isTaken({ database, table: name }: ResolvedName, ifNotExists: bo
   if (!taken || ifNotExists) return taken;
   const what = isView ? "View" : "Table";
   throw new DbError(StatusCode.TableAlreadyExists, `${what} already exists: \`${CATALOG_NAME}.${database}.${name}\``);
-}
-
-/** Refuses names that no table may have. @throws DbError InvalidArguments */
-export function checkTableName(name: string): void {
-  const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw invalidArguments(`Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Refuses changes of computed databases. @throws DbError Unsupported */
@@ -153,5 +147,5 @@ export async function dropTable(statement: Extract<Statement, { kind: "drop-tabl
   }
   // A table that is named twice is gone the second time, which is what was asked for.
   for (const [i, { database, table }] of found.entries()) await context.catalog.dropTable(database, table, i > 0 || statement.ifExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }

@@ -13,7 +13,7 @@ import type { QueryContext } from "../../query-context.ts";
 import type { Expression, Span } from "../../sql/syntax/ast.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable } from "../../sql/syntax/definition-ast.ts";
 import { plainColumn } from "../../sql/syntax/plain-trees.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkWritable, isTaken, tableDefinition } from "./create-table.ts";
 
 /** Most types inside each other in a column. Reason: the catalogue reads back no more. Error: InvalidArguments. */
@@ -27,7 +27,7 @@ export async function createExternalTable(statement: CreateExternalTable, contex
   const { ifNotExists, span } = statement;
   const { database, table } = resolveName(statement.name, context.variables.database);
   checkWritable(database);
-  if (isTaken({ database, table }, ifNotExists, context)) return { kind: "affected", rowCount: 0 };
+  if (isTaken({ database, table }, ifNotExists, context)) return NO_ROWS_CHANGED;
   const external = externalOptions(statement.options);
   const given = statement.columns.length > 0 ? statement.columns : await columnsOfFiles(external, span, context);
   const isTimed = statement.timeIndexes.length > 0 || given.some(({ timeIndex }) => timeIndex);
@@ -36,7 +36,7 @@ export async function createExternalTable(statement: CreateExternalTable, contex
   const definition = tableDefinition(create, environmentOf(context.clock, context.variables));
   const options = Object.fromEntries(Object.entries(statement.options).map(([key, value]) => [key.toLowerCase(), value]));
   await context.catalog.createTable({ ...definition, options: { format: external.options.format, ...options } }, ifNotExists);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 async function columnsOfFiles(external: ExternalOptions, span: Span, { files, scheduler }: QueryContext): Promise<readonly ColumnClause[]> {

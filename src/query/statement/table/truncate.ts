@@ -8,7 +8,7 @@ import { environmentOf } from "../../plan/common/planner.ts";
 import type { QueryContext } from "../../query-context.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
-import type { StatementResult } from "../../statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { literalValue } from "../shared/literal-value.ts";
 import { tableToChange } from "./table-to-change.ts";
 
@@ -26,7 +26,7 @@ export async function truncate(statement: Extract<Statement, { kind: "truncate" 
   });
   if (ranges === undefined) await context.catalog.truncateTable(database, table.schema.name);
   else await context.catalog.truncateTable(database, table.schema.name, ranges);
-  return { kind: "affected", rowCount: 0 };
+  return NO_ROWS_CHANGED;
 }
 
 /** A bound in the unit of the time index; NULL is the end of time. */

@@ -4,6 +4,7 @@
  */
 import type { NumberVector, TimeVector } from "../../../column/vector.ts";
 import { writeAscii, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
+import { secondsAndFraction } from "../../../value/civil.ts";
 
 /** Sign, 38 digits, point and quotes, a zero before the point, and room for the integer that is written first. */
 export const DECIMAL_BYTES_MAX = 64;
@@ -110,8 +111,7 @@ export function printFloats(vector: NumberVector, rowCount: number, to: CellText
 export function printTimes(vector: TimeVector, rowCount: number, to: CellTexts, used: number): number {
   const { bytes, starts, ends, nullLength } = to;
   const { base, offsets, validity } = vector;
-  const baseLow = Number(((base % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n);
-  const baseHigh = Number((base - BigInt(baseLow)) / 1_000_000_000n);
+  const { seconds: baseHigh, fraction: baseLow } = secondsAndFraction(base, BILLION); // of whatever unit: two halves of the digits
   let at = used;
   let previous = Number.NaN;
   let start = 0;

@@ -3,7 +3,8 @@ import { writeInteger } from "./write-number.ts";
 
 const QUOTE = 0x22; // '"'
 const BACKSLASH = 0x5c; // '\'
-const HEX: Uint8Array = new TextEncoder().encode("0123456789abcdef");
+/** Digits of a base of 16. */
+export const HEX: Uint8Array = new TextEncoder().encode("0123456789abcdef");
 
 /** What follows the backslash for each control character that has a short escape; 0 where there is none. */
 const SHORT_ESCAPE: Uint8Array = shortEscapes();

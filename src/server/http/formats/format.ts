@@ -1,6 +1,7 @@
 /**
  * The result formats of `/v1/sql`: what each is called and what it is given (contract http.md 2.3).
  */
+import type { ArrowCompression } from "../../../format/arrow/encode-stream.ts";
 import type { Pace } from "../../../base/scheduler/pace.ts";
 import type { TimeUnit } from "../../../column/data-type.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
@@ -12,7 +13,7 @@ export interface FormatOptions {
   /** Unit of timestamps in `influxdb_v1`; undefined = the unit of their column. */
   readonly epoch: TimeUnit | undefined;
   /** Compression of Arrow bodies. */
-  readonly compression: "zstd" | undefined;
+  readonly compression: ArrowCompression;
   /** Lets others have a turn while rows are printed. */
   readonly pace: Pace;
   /** Whole milliseconds since the request came in. */

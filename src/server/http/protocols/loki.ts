@@ -21,12 +21,13 @@ import { plainErrorReply } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNKNOWN_DATABASE } from "../http-metrics.ts";
 import { OVER_IN_FLIGHT } from "../body/in-flight.ts";
-import { headerTextOf } from "../header-text.ts";
+import { headerTextOf } from "../../common/header-text.ts";
 import { KeptDecoders } from "../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../options.ts";
 import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Route } from "../router.ts";
-import { writeBody, acceptWrite, type AcceptedWrite, writeOptionsOf } from "./accepted-write.ts";
+import { writeBody, acceptWrite, type AcceptedWrite } from "./accepted-write.ts";
+import { writeOptionsOf } from "../../common/write-options.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "loki" } as const;
 const DEFAULT_TABLE = "loki_logs";

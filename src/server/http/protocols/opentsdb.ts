@@ -20,7 +20,8 @@ import { KeptDecoders } from "../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../options.ts";
 import { jsonReply, NO_CONTENT, type Reply } from "../reply.ts";
 import type { Route } from "../router.ts";
-import { writeBody, acceptWrite, writeOptionsOf } from "./accepted-write.ts";
+import { writeBody, acceptWrite } from "./accepted-write.ts";
+import { writeOptionsOf } from "../../common/write-options.ts";
 
 /** Longest point that an answer shows whole, in bytes; of longer ones it shows the beginning as a string. */
 const SHOWN_BYTES_MAX = 4096;

@@ -16,7 +16,9 @@ import {
 } from "../../wire/cells/kernels/print-cells.ts";
 import { printStamps, type StampForm } from "../../wire/cells/kernels/print-times.ts";
 import { printValues } from "../../wire/cells/print-values.ts";
-import { printDates } from "./kernels/print-text.ts";
+import { printDates } from "../../wire/cells/kernels/print-dates.ts";
+import { FOUR_DIGIT_DAY_MIN } from "../../wire/cells/kernels/write-time.ts";
+import { formatDate } from "../../../value/format-time.ts";
 import { yearCheck } from "./stamp-years.ts";
 import { floatWord, valueText } from "./value-text.ts";
 
@@ -44,7 +46,7 @@ function printVector(
   else if (vector.kind === "wide" && type.kind === "int") printWide(vector, from, rowCount, cells);
   else if (isNumber && type.kind === "float") printFloats(vector, from, rowCount, cells, type.bits === 32 ? writeFloat32 : writeFloat64);
   else if (isNumber && type.kind === "decimal") printDecimals(vector, from, rowCount, cells, type.scale);
-  else if (isNumber && type.kind === "date") printDates(vector, from, rowCount, cells);
+  else if (isNumber && type.kind === "date") printDates(vector, from, rowCount, cells, FOUR_DIGIT_DAY_MIN, formatDate);
   else if (vector.kind === "bytes" && ["string", "json", "binary", "vector"].includes(type.kind))
     borrowBytes(vector, from, rowCount, cells);
   else return false;

@@ -15,10 +15,15 @@ import {
   type FloatWriter,
 } from "../../wire/cells/kernels/print-cells.ts";
 import { printStamps, type StampForm } from "../../wire/cells/kernels/print-times.ts";
+import { printDates } from "../../wire/cells/kernels/print-dates.ts";
+import { FOUR_DIGIT_DAY_MIN } from "../../wire/cells/kernels/write-time.ts";
 import { printValues } from "../../wire/cells/print-values.ts";
-import { printDates, printHex } from "./kernels/print-text.ts";
-import { stampText } from "./time-styles.ts";
+import { printHex } from "./kernels/print-hex.ts";
+import { dateText, stampText } from "./time-styles.ts";
 import { floatWord, type TextStyle, valueText } from "./value-text.ts";
+
+/** 0001-01-01: the year before is 1 BC. */
+const FIRST_DAY: number = FOUR_DIGIT_DAY_MIN + 366;
 
 const UNIT_DIGITS: Readonly<Record<TimeUnit, number>> = { second: 0, millisecond: 3, microsecond: 6, nanosecond: 9 };
 
@@ -64,7 +69,8 @@ function printVector(
       if (vector.kind === "number") return printDecimals(vector, from, rowCount, cells, type.scale);
       break;
     case "date":
-      if (vector.kind === "number" && style.dateStyle === "ISO") return printDates(vector, from, rowCount, cells, style);
+      if (vector.kind === "number" && style.dateStyle === "ISO")
+        return printDates(vector, from, rowCount, cells, FIRST_DAY, (days) => dateText(days, style));
       break;
     case "timestamp":
       if ((vector.kind === "time" || vector.kind === "wide") && style.dateStyle === "ISO")

@@ -2,6 +2,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { PageIndex } from "../../../format/parquet/types.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
+import { exactInteger } from "../../../column/exact-integer.ts";
 
 /** What is wanted of a column. */
 export interface WantedStatistics {
@@ -26,15 +27,10 @@ function exactBounds(pages: PageIndex, page: number, type: DataType): Pick<Colum
   const [wideMin, wideMax] = [pages.wideMins?.[page], pages.wideMaxs?.[page]];
   if (type.kind === "timestamp" || type.kind === "duration") return wideMin === undefined ? undefined : { min: wideMin, max: wideMax };
   if (type.kind !== "int" && type.kind !== "float" && type.kind !== "date") return undefined;
-  if (wideMin !== undefined && wideMax !== undefined) return { min: plain(wideMin), max: plain(wideMax) };
+  if (wideMin !== undefined && wideMax !== undefined) return { min: exactInteger(wideMin), max: exactInteger(wideMax) };
   const [min, max] = [pages.mins?.[page], pages.maxs?.[page]];
   if (min === undefined || max === undefined) return undefined;
   // Bounds of floats leave NaN out and give 0 the sign that takes in both zeros.
   if (type.kind === "float" && (Number.isNaN(pages.sums?.[page]) || min === 0 || max === 0)) return undefined;
   return { min, max };
-}
-
-function plain(value: bigint): number | bigint {
-  const small = Number(value);
-  return Number.isSafeInteger(small) ? small : value;
 }

@@ -9,7 +9,19 @@ import { ByLabels, type LabelChoice } from "../by-labels.ts";
 import { histogramText } from "../histogram/text.ts";
 import { dropHistograms, emptySteps, valueAt } from "../kernels/steps.ts";
 import { labelsKey, METRIC_NAME, onlyLabels, withLabel, withoutLabels } from "../labels.ts";
-import { evaluationError, isTurnDue, type Scope, seriesBytes, type Steps, type StepSeries, stringOf, takeTurn } from "../scope.ts";
+import {
+  evaluationError,
+  isTurnDue,
+  type Scope,
+  seriesBytes,
+  type Steps,
+  type StepSeries,
+  type StepVectorMaker,
+  stringOf,
+  takeTurn,
+  together,
+  togetherMax,
+} from "../scope.ts";
 import type { Labels, NativeHistogram } from "../series-source.ts";
 import { overSteps } from "../turns.ts";
 import { chosenSeries, ignoreHistograms } from "./choose.ts";
@@ -55,15 +67,17 @@ async function grouped<State>(
   // Sources that were told which labels count give one object for equal ones.
   const known = new Map<Labels, Group<State>>();
   const grouping = groupingOf(node);
-  for await (const series of scope.query.vector(node.expression, scope)) {
-    let group = known.get(series.labels);
-    if (group === undefined) {
-      group = groups.getOrMake(series.labels, () => ({ labels: grouping(series.labels), dropsName: false, state: make() }));
-      if (known.size < KNOWN_MAX) known.set(series.labels, group);
+  for await (const some of scope.query.vector(node.expression, scope)) {
+    for (const series of some) {
+      let group = known.get(series.labels);
+      if (group === undefined) {
+        group = groups.getOrMake(series.labels, () => ({ labels: grouping(series.labels), dropsName: false, state: make() }));
+        if (known.size < KNOWN_MAX) known.set(series.labels, group);
+      }
+      if (series.dropsName) group.dropsName = true;
+      const rest = add(group.state, series);
+      if (rest !== undefined) await rest;
     }
-    if (series.dropsName) group.dropsName = true;
-    const rest = add(group.state, series);
-    if (rest !== undefined) await rest;
     if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   return groups.all;
@@ -92,12 +106,13 @@ async function takeHistograms(
 }
 
 /** The series of an aggregation. @throws DbError */
-export async function* aggregate(node: AggregateExpression, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* aggregate(node: AggregateExpression, scope: Scope): StepVectorMaker {
   const { operator, parameter } = node;
   const { run } = scope.query;
   const steps = scope.moments.count;
   const aggregation = AGGREGATIONS.get(operator);
   if (aggregation !== undefined) {
+    const most = togetherMax(steps);
     const make = (): Folded => {
       run.reserve(accumulatorBytes(steps));
       return { numbers: newAccumulator(steps), histograms: undefined };
@@ -105,6 +120,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): Async
     const add = (state: Folded, series: StepSeries): Promise<void> | undefined => {
       if (series.histograms !== undefined) return addMixed(state, series);
       aggregation.add(state.numbers, series);
+      scope.query.spare.give(series, most);
       return undefined;
     };
     const addMixed = async (state: Folded, series: StepSeries): Promise<void> => {
@@ -114,7 +130,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): Async
     for (const { labels, dropsName, state } of await grouped(node, scope, make, add)) {
       const results = finished(state.numbers, aggregation);
       await state.histograms?.addTo(results);
-      yield { labels, dropsName, ...results };
+      yield [{ labels, dropsName, ...results }];
       if (isTurnDue(scope.query)) await takeTurn(scope.query);
       state.histograms?.release();
       run.release(accumulatorBytes(steps));
@@ -127,7 +143,7 @@ export async function* aggregate(node: AggregateExpression, scope: Scope): Async
   else yield* chosenSeries(node, await scope.query.scalar(parameter, scope), choiceOf(node), scope);
 }
 
-async function* quantile(node: AggregateExpression, quantiles: Float64Array, scope: Scope): AsyncGenerator<StepSeries> {
+async function* quantile(node: AggregateExpression, quantiles: Float64Array, scope: Scope): StepVectorMaker {
   const { run } = scope.query;
   const steps = scope.moments.count;
   warnQuantiles(quantiles, node.parameter?.span ?? node.span, scope);
@@ -145,37 +161,39 @@ async function* quantile(node: AggregateExpression, quantiles: Float64Array, sco
     const ofStep = (values: StepValues, step: number): number =>
       quantileOf(valueAt(quantiles, step), values.count, (place) => values.at(place));
     await overSteps(scope.query, steps, (from, to) => state.results(results, from, to, ofStep), LOOKS * state.size);
-    yield { labels, dropsName, ...results };
+    yield [{ labels, dropsName, ...results }];
     if (isTurnDue(scope.query)) await takeTurn(scope.query);
   }
   run.release(bytes);
 }
 
-async function* valueCounts(node: AggregateExpression, label: string, scope: Scope): AsyncGenerator<StepSeries> {
+async function* valueCounts(node: AggregateExpression, label: string, scope: Scope): StepVectorMaker {
   const { run } = scope.query;
   const { count } = scope.moments;
   if (label === "" || !label.isWellFormed()) throw evaluationError(`invalid label name ${JSON.stringify(label)}`);
   const counts = new Map<string, StepSeries>();
   const grouping = groupingOf(node);
   const keeps = new Set([label]);
-  for await (const { labels, dropsName, ...steps } of scope.query.vector(node.expression, scope)) {
-    const base = node.isWithout ? withoutLabels(grouping(labels), keeps) : grouping(labels);
-    const countsOf = (value: number | NativeHistogram): Steps => {
-      const own = withLabel(base, label, typeof value === "number" ? valueText(value) : histogramText(value));
-      const key = labelsKey(own);
-      let known = counts.get(key);
-      if (known === undefined) {
-        run.reserve(seriesBytes(count));
-        known = { labels: own, dropsName, ...emptySteps(count) };
-        counts.set(key, known);
-      }
-      return known;
-    };
-    const rest = overSteps(scope.query, count, (from, to) => countValues(steps, countsOf, from, to), COUNTED_COST);
-    if (rest !== undefined) await rest;
-    if (isTurnDue(scope.query)) await takeTurn(scope.query);
+  for await (const some of scope.query.vector(node.expression, scope)) {
+    for (const { labels, dropsName, ...steps } of some) {
+      const base = node.isWithout ? withoutLabels(grouping(labels), keeps) : grouping(labels);
+      const countsOf = (value: number | NativeHistogram): Steps => {
+        const own = withLabel(base, label, typeof value === "number" ? valueText(value) : histogramText(value));
+        const key = labelsKey(own);
+        let known = counts.get(key);
+        if (known === undefined) {
+          run.reserve(seriesBytes(count));
+          known = { labels: own, dropsName, ...emptySteps(count) };
+          counts.set(key, known);
+        }
+        return known;
+      };
+      const rest = overSteps(scope.query, count, (from, to) => countValues(steps, countsOf, from, to), COUNTED_COST);
+      if (rest !== undefined) await rest;
+      if (isTurnDue(scope.query)) await takeTurn(scope.query);
+    }
   }
-  yield* counts.values();
+  yield* together(counts.values(), scope);
   run.release(seriesBytes(count) * counts.size);
 }
 

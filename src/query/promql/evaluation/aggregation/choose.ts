@@ -5,9 +5,18 @@ import type { AggregateExpression, Span } from "../../syntax/ast.ts";
 import type { Aggregator } from "../../syntax/operators.ts";
 import { sortedInTurns } from "../../../../base/scheduler/sorted-in-turns.ts";
 import { ByLabels, type LabelChoice } from "../by-labels.ts";
-import { dropHistograms, emptySteps, filterValues, setHistogram, valueAt } from "../kernels/steps.ts";
+import { dropHistograms, emptySteps, filterValues, hasStep, setHistogram, valueAt } from "../kernels/steps.ts";
 import { withoutName } from "../labels.ts";
-import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, takeTurn } from "../scope.ts";
+import {
+  evaluationError,
+  isTurnDue,
+  type Scope,
+  seriesBytes,
+  type StepSeries,
+  type StepVectorMaker,
+  takeTurn,
+  togetherMax,
+} from "../scope.ts";
 import type { NativeHistogram } from "../series-source.ts";
 import { informIgnoredInAggregation, warn } from "../annotation.ts";
 import { overSteps } from "../turns.ts";
@@ -27,7 +36,7 @@ export async function* chosenSeries(
   parameters: Float64Array,
   grouping: LabelChoice,
   scope: Scope,
-): AsyncGenerator<StepSeries> {
+): StepVectorMaker {
   checkParameters(parameters, node);
   if (node.operator === "limit_ratio") {
     yield* ofRatio(node, parameters, scope);
@@ -41,13 +50,15 @@ export async function* chosenSeries(
     bytes += more;
   };
   const groups = new ByLabels<Chosen>(grouping);
-  for await (const series of scope.query.vector(node.expression, scope)) {
-    if (node.operator !== "limitk") ignoreHistograms(series, node.operator, node.expression.span, scope);
-    if (isTurnDue(scope.query)) await takeTurn(scope.query);
-    const group = groups.getOrMake(series.labels, () => new Chosen(steps, WANTED[node.operator] ?? "first", reserve));
-    let number = -1;
-    const rest = overSteps(scope.query, steps, (from, to) => void (number = group.add(series, parameters, from, to, number)), STEP_COST);
-    if (rest !== undefined) await rest;
+  for await (const some of scope.query.vector(node.expression, scope)) {
+    for (const series of some) {
+      if (node.operator !== "limitk") ignoreHistograms(series, node.operator, node.expression.span, scope);
+      if (isTurnDue(scope.query)) await takeTurn(scope.query);
+      const group = groups.getOrMake(series.labels, () => new Chosen(steps, WANTED[node.operator] ?? "first", reserve));
+      let number = -1;
+      const rest = overSteps(scope.query, steps, (from, to) => void (number = group.add(series, parameters, from, to, number)), STEP_COST);
+      if (rest !== undefined) await rest;
+    }
   }
   for (const group of groups.all) yield* results(group, scope, reserve);
   run.release(bytes);
@@ -59,7 +70,7 @@ export function ignoreHistograms(series: StepSeries, aggregation: string, span: 
 }
 
 /** What is kept of each series; of an instant query the best first. */
-async function* results(group: Chosen, scope: Scope, reserve: (bytes: number) => void): AsyncGenerator<StepSeries> {
+async function* results(group: Chosen, scope: Scope, reserve: (bytes: number) => void): StepVectorMaker {
   const { query, moments } = scope;
   const steps = moments.count;
   const found: (StepSeries | undefined)[] = [];
@@ -89,10 +100,15 @@ async function* results(group: Chosen, scope: Scope, reserve: (bytes: number) =>
     },
     query.run.pace,
   );
-  for (const number of numbers) {
-    const series = found[number];
-    if (series !== undefined) yield series;
-    found[number] = undefined;
+  const most = togetherMax(steps);
+  for (let from = 0; from < numbers.length; from += most) {
+    const some: StepSeries[] = [];
+    for (const number of numbers.slice(from, from + most)) {
+      const series = found[number];
+      if (series !== undefined) some.push(series);
+      found[number] = undefined;
+    }
+    yield some;
     if (isTurnDue(query)) await takeTurn(query);
   }
 }
@@ -107,23 +123,27 @@ function checkParameters(parameters: Float64Array, { operator }: AggregateExpres
 }
 
 /** A series is kept by a hash of its labels: the same ones at any time, and those of `r` and `r - 1` are all. */
-async function* ofRatio(node: AggregateExpression, parameters: Float64Array, scope: Scope): AsyncGenerator<StepSeries> {
+async function* ofRatio(node: AggregateExpression, parameters: Float64Array, scope: Scope): StepVectorMaker {
   for (const ratio of new Set(parameters)) {
     if (ratio >= -1 && ratio <= 1) continue;
     const capped = ratio < 0 ? -1 : 1;
     warn(scope.query, `ratio value should be between -1 and 1, got ${ratio}, capping to ${capped}`, node.parameter?.span ?? node.span);
   }
   const hasher = new LabelHasher();
-  for await (const series of scope.query.vector(node.expression, scope)) {
-    // Where Prometheus has dropped the name already, its hash is without it.
-    const place = hasher.placeOf(series.dropsName ? withoutName(series.labels) : series.labels);
-    const isKept = (_value: number, step: number): boolean => {
-      const ratio = valueAt(parameters, step);
-      return ratio >= 0 ? place < ratio : place >= 1 + ratio;
-    };
-    const rest = overSteps(scope.query, parameters.length, (from, to) => filterValues(series, isKept, from, to));
-    if (rest !== undefined) await rest;
-    if (isTurnDue(scope.query)) await takeTurn(scope.query);
-    if (series.present.includes(1)) yield series;
+  for await (const some of scope.query.vector(node.expression, scope)) {
+    const found: StepSeries[] = [];
+    for (const series of some) {
+      // Where Prometheus has dropped the name already, its hash is without it.
+      const place = hasher.placeOf(series.dropsName ? withoutName(series.labels) : series.labels);
+      const isKept = (_value: number, step: number): boolean => {
+        const ratio = valueAt(parameters, step);
+        return ratio >= 0 ? place < ratio : place >= 1 + ratio;
+      };
+      const rest = overSteps(scope.query, parameters.length, (from, to) => filterValues(series, isKept, from, to));
+      if (rest !== undefined) await rest;
+      if (isTurnDue(scope.query)) await takeTurn(scope.query);
+      if (hasStep(series.present)) found.push(series);
+    }
+    yield found;
   }
 }

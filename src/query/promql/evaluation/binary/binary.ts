@@ -3,10 +3,10 @@
  */
 import type { BinaryExpression, UnaryExpression } from "../../syntax/ast.ts";
 import { BINARY_OPERATORS } from "../../syntax/operators.ts";
-import { filterValues, mapValues, valueAt, zipInto } from "../kernels/steps.ts";
+import { filterValues, hasStep, mapValues, valueAt, zipInto } from "../kernels/steps.ts";
 import { scaled } from "../histogram/arithmetic.ts";
 import { eachHistogram } from "../histogram/turns.ts";
-import { evaluationError, type Scope, type StepSeries } from "../scope.ts";
+import { evaluationError, type Scope, type StepSeries, type StepVector, type StepVectorMaker } from "../scope.ts";
 import { overSteps } from "../turns.ts";
 import { numberOperator } from "./kernels/operators.ts";
 import { hasHistograms, operateSteps, sampleAt } from "./mixed-steps.ts";
@@ -25,12 +25,12 @@ export async function scalarOperation({ operator, left, right }: BinaryExpressio
 }
 
 /** The series of an operation with a vector. @throws DbError */
-export function vectorOperation(node: BinaryExpression, scope: Scope): AsyncIterable<StepSeries> {
+export function vectorOperation(node: BinaryExpression, scope: Scope): StepVector {
   if (node.left.valueType === "scalar" || node.right.valueType === "scalar") return withScalar(node, scope);
   return BINARY_OPERATORS[node.operator].family === "set" ? setOperation(node, scope) : matchedVectors(node, scope);
 }
 
-async function* withScalar(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
+async function* withScalar(node: BinaryExpression, scope: Scope): StepVectorMaker {
   const { operator, left, right, returnsBool } = node;
   const combine = numberOperator(operator);
   const operation = sampleOperation(node, scope.query);
@@ -41,53 +41,54 @@ async function* withScalar(node: BinaryExpression, scope: Scope): AsyncGenerator
     isScalarLeft ? numeric(valueAt(numbers, step), value) : numeric(value, valueAt(numbers, step));
   const { family } = BINARY_OPERATORS[operator];
   const filters = family === "comparison" && !returnsBool;
-  for await (const series of scope.query.vector(isScalarLeft ? right : left, scope)) {
-    if (combine === undefined || hasHistograms(series)) {
-      const sides = (step: number): readonly [Sample, Sample] | undefined => {
-        if (series.present[step] === 0) return undefined;
-        return isScalarLeft ? [valueAt(numbers, step), sampleAt(series, step)] : [sampleAt(series, step), valueAt(numbers, step)];
-      };
-      const steps = await operateSteps(
-        numbers.length,
-        sides,
-        operation,
-        filters ? (isScalarLeft ? "right" : "left") : undefined,
-        scope.query,
-      );
-      const keepsName = filters || family === "trim";
-      if (steps !== undefined) yield { ...series, ...steps, dropsName: series.dropsName || !keepsName };
-      continue;
+  const ofSeries = async (series: StepSeries): Promise<StepSeries | undefined> => {
+    const sides = (step: number): readonly [Sample, Sample] | undefined => {
+      if (series.present[step] === 0) return undefined;
+      return isScalarLeft ? [valueAt(numbers, step), sampleAt(series, step)] : [sampleAt(series, step), valueAt(numbers, step)];
+    };
+    const kept = filters ? (isScalarLeft ? "right" : "left") : undefined;
+    const steps = await operateSteps(numbers.length, sides, operation, kept, scope.query);
+    const keepsName = filters || family === "trim";
+    return steps && { ...series, ...steps, dropsName: series.dropsName || !keepsName };
+  };
+  for await (const some of scope.query.vector(isScalarLeft ? right : left, scope)) {
+    const found: StepSeries[] = [];
+    for (const series of some) {
+      if (combine === undefined || hasHistograms(series)) {
+        const one = await ofSeries(series);
+        if (one !== undefined) found.push(one);
+        continue;
+      }
+      const rest = overSteps(scope.query, numbers.length, (from, to) => {
+        if (filters) filterValues(series, (value, step) => ofStep(value, step) === 1, from, to);
+        else mapValues(series, ofStep, from, to);
+      });
+      if (rest !== undefined) await rest;
+      if (!filters) found.push({ ...series, dropsName: true });
+      else if (hasStep(series.present)) found.push(series);
     }
-    const rest = overSteps(scope.query, numbers.length, (from, to) => {
-      if (filters) filterValues(series, (value, step) => ofStep(value, step) === 1, from, to);
-      else mapValues(series, ofStep, from, to);
-    });
-    if (rest !== undefined) await rest;
-    if (!filters) {
-      yield { ...series, dropsName: true };
-      continue;
-    }
-    if (series.present.includes(1)) yield series;
+    yield found;
   }
 }
 
 /** The series under a sign. @throws DbError */
-export async function* signedVector({ operator, expression }: UnaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
-  for await (const series of scope.query.vector(expression, scope)) {
+export async function* signedVector({ operator, expression }: UnaryExpression, scope: Scope): StepVectorMaker {
+  for await (const some of scope.query.vector(expression, scope)) {
     if (operator === "+") {
-      yield series;
+      yield some;
       continue;
     }
-    const rest = overSteps(scope.query, scope.moments.count, (from, to) => mapValues(series, (value) => -value, from, to));
-    if (rest !== undefined) await rest;
-    const { histograms } = series;
-    if (histograms !== undefined) {
+    for (const series of some) {
+      const rest = overSteps(scope.query, scope.moments.count, (from, to) => mapValues(series, (value) => -value, from, to));
+      if (rest !== undefined) await rest;
+      const { histograms } = series;
+      if (histograms === undefined) continue;
       await eachHistogram(scope.query, histograms.length, (step) => {
         const histogram = histograms[step];
         if (histogram !== undefined) histograms[step] = scaled(histogram, -1);
       });
     }
-    yield { ...series, dropsName: true };
+    yield some.map((series) => ({ ...series, dropsName: true }));
   }
 }
 

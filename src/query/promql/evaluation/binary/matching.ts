@@ -8,7 +8,16 @@ import { ALL_LABELS, ByLabels, type LabelChoice } from "../by-labels.ts";
 import { unitePresent } from "../kernels/steps.ts";
 import { compareLabels, labelsText, labelValue, METRIC_NAME, onlyLabels, withLabel, withoutLabels, withoutName } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { evaluationError, isTurnDue, type Scope, seriesBytes, type StepSeries, takeTurn } from "../scope.ts";
+import {
+  evaluationError,
+  isTurnDue,
+  type Scope,
+  seriesBytes,
+  type StepVector,
+  type StepVectorMaker,
+  takeTurn,
+  together,
+} from "../scope.ts";
 import type { Labels } from "../series-source.ts";
 import { addMember, isMatchedTwice, matchSteps, meetsMark, type OneSide, ownersOf, unmatchedSteps } from "./kernels/matched.ts";
 import { numberOperator } from "./kernels/operators.ts";
@@ -55,7 +64,7 @@ interface Groups {
 }
 
 /** The series of an operation of two vectors. @throws DbError for several matches where one is allowed, and for memory */
-export async function* matchedVectors(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* matchedVectors(node: BinaryExpression, scope: Scope): StepVectorMaker {
   const matching = node.matching ?? PLAIN;
   const { query, moments } = scope;
   const combine = numberOperator(node.operator);
@@ -70,28 +79,30 @@ export async function* matchedVectors(node: BinaryExpression, scope: Scope): Asy
   const groups = await groupsOf(query.vector(isManyLeft ? node.right : node.left, scope), choice, scope, isManyLeft ? "right" : "left");
   if (fillMany !== undefined || fillOne !== undefined) refuseConflict(groups);
   const merged = new MergedSeries(scope);
-  for await (const many of query.vector(isManyLeft ? node.left : node.right, scope)) {
-    if (groups.contested !== undefined && meetsMark(many, groups.contested)) refuseConflict(groups);
-    if (isTurnDue(query)) await takeTurn(query);
-    const { byLabels } = groups;
-    const group = fillOne === undefined ? byLabels.get(many.labels) : byLabels.getOrMake(many.labels, () => newGroup(moments.count));
-    if (group === undefined) continue;
-    group.owners ??= ownersOf(group);
-    for (const id of group.owners) {
-      if (id === 0 && fillOne === undefined) continue;
-      // Also what a comparison drops has matched.
-      if (matching.cardinality === "one-to-one" && isMatchedTwice(many, group, id))
-        throw evaluationError("multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)");
-      const isPlain = combine !== undefined && !hasHistograms(many) && !hasHistograms(group.members[id - 1]);
-      const steps = isPlain ? matchSteps(many, group, id, { ...operation, combine }) : await matchedSteps(many, group, id, operation);
-      if (steps === undefined) continue;
-      const labels = labelsOf(many.labels, group.members[id - 1]?.labels ?? []);
-      merged.add({ labels, dropsName: node.returnsBool || many.dropsName, ...steps });
+  for await (const some of query.vector(isManyLeft ? node.left : node.right, scope)) {
+    for (const many of some) {
+      if (groups.contested !== undefined && meetsMark(many, groups.contested)) refuseConflict(groups);
+      if (isTurnDue(query)) await takeTurn(query);
+      const { byLabels } = groups;
+      const group = fillOne === undefined ? byLabels.get(many.labels) : byLabels.getOrMake(many.labels, () => newGroup(moments.count));
+      if (group === undefined) continue;
+      group.owners ??= ownersOf(group);
+      for (const id of group.owners) {
+        if (id === 0 && fillOne === undefined) continue;
+        // Also what a comparison drops has matched.
+        if (matching.cardinality === "one-to-one" && isMatchedTwice(many, group, id))
+          throw evaluationError("multiple matches for labels: many-to-one matching must be explicit (group_left/group_right)");
+        const isPlain = combine !== undefined && !hasHistograms(many) && !hasHistograms(group.members[id - 1]);
+        const steps = isPlain ? matchSteps(many, group, id, { ...operation, combine }) : await matchedSteps(many, group, id, operation);
+        if (steps === undefined) continue;
+        const labels = labelsOf(many.labels, group.members[id - 1]?.labels ?? []);
+        merged.add({ labels, dropsName: node.returnsBool || many.dropsName, ...steps });
+      }
+      unitePresent(group.seen, many.present);
     }
-    unitePresent(group.seen, many.present);
   }
   if (fillMany !== undefined) await addUnmatched(groups.byLabels.all, node, matching, operation, merged);
-  yield* merged.take();
+  yield* together(merged.take(), scope);
   query.run.release(groups.bytes);
 }
 
@@ -99,12 +110,7 @@ function newGroup(steps: number): Group {
   return { members: [], owner: new Int32Array(steps), seen: new Uint8Array(steps), used: new Uint8Array(steps), owners: undefined };
 }
 
-async function groupsOf(
-  series: AsyncIterable<StepSeries>,
-  choice: LabelChoice,
-  { query, moments }: Scope,
-  side: "left" | "right",
-): Promise<Groups> {
+async function groupsOf(vector: StepVector, choice: LabelChoice, { query, moments }: Scope, side: "left" | "right"): Promise<Groups> {
   const groups: Groups = { byLabels: new ByLabels(choice), bytes: 0, conflict: undefined, contested: undefined };
   const reserve = (bytes: number): void => {
     query.run.reserve(bytes);
@@ -117,16 +123,18 @@ async function groupsOf(
     }
     return groups.contested;
   };
-  for await (const one of series) {
-    if (isTurnDue(query)) await takeTurn(query);
-    reserve(seriesBytes(moments.count) + 6 * moments.count + bytesOfHistograms(one.histograms));
-    const group = groups.byLabels.getOrMake(one.labels, () => newGroup(moments.count));
-    const rival = addMember(group, one, contested);
-    if (rival === undefined || groups.conflict !== undefined) continue;
-    const twice = [one.labels, group.members[rival]?.labels ?? []].sort(compareLabels).map(labelsText).join(", ");
-    const labels = labelsText(chosenLabels(one.labels, choice));
-    const what = `found duplicate series for the match group ${labels} on the ${side} hand-side of the operation`;
-    groups.conflict = `${what}: [${twice}]`;
+  for await (const some of vector) {
+    for (const one of some) {
+      if (isTurnDue(query)) await takeTurn(query);
+      reserve(seriesBytes(moments.count) + 6 * moments.count + bytesOfHistograms(one.histograms));
+      const group = groups.byLabels.getOrMake(one.labels, () => newGroup(moments.count));
+      const rival = addMember(group, one, contested);
+      if (rival === undefined || groups.conflict !== undefined) continue;
+      const twice = [one.labels, group.members[rival]?.labels ?? []].sort(compareLabels).map(labelsText).join(", ");
+      const labels = labelsText(chosenLabels(one.labels, choice));
+      const what = `found duplicate series for the match group ${labels} on the ${side} hand-side of the operation`;
+      groups.conflict = `${what}: [${twice}]`;
+    }
   }
   return groups;
 }

@@ -2,49 +2,53 @@
  * `and`, `or`, `unless`: which series of the left side have a match, step by step.
  */
 import type { BinaryExpression } from "../../syntax/ast.ts";
-import { cutPresent, unitePresent } from "../kernels/steps.ts";
+import { cutPresent, hasStep, unitePresent } from "../kernels/steps.ts";
 import { ByLabels, type LabelChoice } from "../by-labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { isTurnDue, type Scope, type StepSeries, takeTurn } from "../scope.ts";
+import { isTurnDue, type Scope, type StepVectorMaker, takeTurn, together } from "../scope.ts";
 import type { Labels } from "../series-source.ts";
 import { choiceOf } from "./matching.ts";
 
 /** The series of a set operation. @throws DbError */
-export async function* setOperation(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* setOperation(node: BinaryExpression, scope: Scope): StepVectorMaker {
   if (node.operator === "or") {
     yield* union(node, scope);
     return;
   }
   const { query } = scope;
   const right = new StepsBySignature(choiceOf(node.matching), scope);
-  for await (const { labels, present } of query.vector(node.right, scope)) {
-    right.add(labels, present);
+  for await (const some of query.vector(node.right, scope)) {
+    for (const { labels, present } of some) right.add(labels, present);
     if (isTurnDue(query)) await takeTurn(query);
   }
   const cuts = node.operator === "and" ? 0 : 1;
-  for await (const series of query.vector(node.left, scope)) {
+  for await (const some of query.vector(node.left, scope)) {
     if (isTurnDue(query)) await takeTurn(query);
-    cutPresent(series.present, right.get(series.labels), cuts);
-    if (series.present.includes(1)) yield series;
+    for (const series of some) cutPresent(series.present, right.get(series.labels), cuts);
+    yield some.filter(({ present }) => hasStep(present));
   }
   right.release();
 }
 
-async function* union(node: BinaryExpression, scope: Scope): AsyncGenerator<StepSeries> {
+async function* union(node: BinaryExpression, scope: Scope): StepVectorMaker {
   const { query } = scope;
   const left = new StepsBySignature(choiceOf(node.matching), scope);
   const merged = new MergedSeries(scope);
-  for await (const series of query.vector(node.left, scope)) {
+  for await (const some of query.vector(node.left, scope)) {
     if (isTurnDue(query)) await takeTurn(query);
-    left.add(series.labels, series.present);
-    merged.add(series);
+    for (const series of some) {
+      left.add(series.labels, series.present);
+      merged.add(series);
+    }
   }
-  for await (const series of query.vector(node.right, scope)) {
+  for await (const some of query.vector(node.right, scope)) {
     if (isTurnDue(query)) await takeTurn(query);
-    cutPresent(series.present, left.get(series.labels), 1);
-    if (series.present.includes(1)) merged.add(series);
+    for (const series of some) {
+      cutPresent(series.present, left.get(series.labels), 1);
+      if (hasStep(series.present)) merged.add(series);
+    }
   }
-  yield* merged.take();
+  yield* together(merged.take(), scope);
   left.release();
 }
 

@@ -3,7 +3,7 @@
  */
 import type { Call } from "../../syntax/ast.ts";
 import { addToScalar, fillSteps, zipInto } from "../kernels/steps.ts";
-import { evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
+import { evaluationError, type Scope, type StepSeries, type StepVector, type StepVectorMaker, unwrapped } from "../scope.ts";
 import { instantSelector } from "../selectors.ts";
 import { overSteps } from "../turns.ts";
 import { absent, absentOverTime } from "./absent.ts";
@@ -14,7 +14,7 @@ import { CALENDAR_FUNCTIONS, calendarFunction, INSTANT_FUNCTIONS, instantFunctio
 import { labelJoin, labelReplace, sorted, sortedByLabel } from "./label-functions.ts";
 import { RANGE_FUNCTIONS, rangeFunction } from "./range-functions.ts";
 
-type VectorFunction = (call: Call, scope: Scope) => AsyncIterable<StepSeries>;
+type VectorFunction = (call: Call, scope: Scope) => StepVector;
 
 const VECTOR_FUNCTIONS: ReadonlyMap<string, VectorFunction> = new Map<string, VectorFunction>([
   ["absent", absent],
@@ -35,7 +35,7 @@ const VECTOR_FUNCTIONS: ReadonlyMap<string, VectorFunction> = new Map<string, Ve
 ]);
 
 /** The series of a call. @throws DbError */
-export function vectorCall(call: Call, scope: Scope): AsyncIterable<StepSeries> {
+export function vectorCall(call: Call, scope: Scope): StepVector {
   const { name } = call.signature;
   const ofRange = RANGE_FUNCTIONS.get(name);
   if (ofRange !== undefined) return rangeFunction(call, ofRange, scope);
@@ -82,7 +82,7 @@ export async function scalarCall(call: Call, scope: Scope): Promise<Float64Array
       if (first === undefined) break;
       const seen = new Uint8Array(count);
       const out = constant(Number.NaN);
-      for await (const series of scope.query.vector(first, scope)) addToScalar(out, seen, series);
+      for await (const some of scope.query.vector(first, scope)) for (const series of some) addToScalar(out, seen, series);
       return out;
     }
     default:
@@ -99,35 +99,37 @@ async function secondsOf({ query, moments: { startMillis, stepMillis, count } }:
   return out;
 }
 
-async function* vectorOf({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+async function* vectorOf({ args }: Call, scope: Scope): StepVectorMaker {
   const [scalar] = args;
   if (scalar === undefined) return;
   const present = new Uint8Array(scope.moments.count).fill(1);
-  yield { labels: [], dropsName: false, values: await scope.query.scalar(scalar, scope), present, histograms: undefined };
+  yield [{ labels: [], dropsName: false, values: await scope.query.scalar(scalar, scope), present, histograms: undefined }];
 }
 
 /** Of a selector the time of the sample, of all else that of the step. */
-async function* timestamp({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+async function* timestamp({ args }: Call, scope: Scope): StepVectorMaker {
   const [argument] = args;
   if (argument === undefined) return;
   const inner = unwrapped(argument);
   if (inner.kind === "VectorSelector") {
-    for await (const series of instantSelector(inner, scope, "time")) yield { ...series, dropsName: true };
+    for await (const some of instantSelector(inner, scope, "time")) yield some.map(withoutItsName);
     return;
   }
-  for await (const series of scope.query.vector(argument, scope))
-    yield {
-      ...series,
-      dropsName: true,
-      values: await secondsOf(scope),
-      histograms: undefined,
-    };
+  for await (const some of scope.query.vector(argument, scope)) {
+    const found: StepSeries[] = [];
+    for (const series of some) found.push({ ...series, dropsName: true, values: await secondsOf(scope), histograms: undefined });
+    yield found;
+  }
+}
+
+function withoutItsName(series: StepSeries): StepSeries {
+  return { ...series, dropsName: true };
 }
 
 /** When the counting of a selector's sample began; of all else nobody knows. */
-async function* startTimestamp({ args }: Call, scope: Scope): AsyncGenerator<StepSeries> {
+async function* startTimestamp({ args }: Call, scope: Scope): StepVectorMaker {
   const [argument] = args;
   const inner = argument === undefined ? undefined : unwrapped(argument);
   if (inner?.kind !== "VectorSelector") return;
-  for await (const series of instantSelector(inner, scope, "start")) yield { ...series, dropsName: true };
+  for await (const some of instantSelector(inner, scope, "start")) yield some.map(withoutItsName);
 }

@@ -5,7 +5,7 @@ import type { Call } from "../../syntax/ast.ts";
 import { varianceOfHistogram } from "../histogram/variance.ts";
 import { eachHistogram } from "../histogram/turns.ts";
 import { emptySteps } from "../kernels/steps.ts";
-import type { Scope, StepSeries } from "../scope.ts";
+import type { Scope, StepSeries, StepVectorMaker } from "../scope.ts";
 import type { NativeHistogram } from "../series-source.ts";
 
 type OfHistogram = (histogram: NativeHistogram) => number;
@@ -20,19 +20,23 @@ export const HISTOGRAM_FUNCTIONS: ReadonlyMap<string, OfHistogram> = new Map<str
 ]);
 
 /** The series of a call. @throws DbError */
-export async function* histogramFunction(call: Call, ofHistogram: OfHistogram, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* histogramFunction(call: Call, ofHistogram: OfHistogram, scope: Scope): StepVectorMaker {
   const [argument] = call.args;
   if (argument === undefined) return;
   const { query, moments } = scope;
-  for await (const { labels, histograms, present } of query.vector(argument, scope)) {
-    if (histograms === undefined) continue;
-    const out = emptySteps(moments.count);
-    await eachHistogram(query, moments.count, (step) => {
-      const histogram = histograms[step];
-      if (present[step] === 0 || histogram === undefined) return;
-      out.values[step] = ofHistogram(histogram);
-      out.present[step] = 1;
-    });
-    yield { labels, ...out, dropsName: true };
+  for await (const some of query.vector(argument, scope)) {
+    const found: StepSeries[] = [];
+    for (const { labels, histograms, present } of some) {
+      if (histograms === undefined) continue;
+      const out = emptySteps(moments.count);
+      await eachHistogram(query, moments.count, (step) => {
+        const histogram = histograms[step];
+        if (present[step] === 0 || histogram === undefined) return;
+        out.values[step] = ofHistogram(histogram);
+        out.present[step] = 1;
+      });
+      found.push({ labels, ...out, dropsName: true });
+    }
+    yield found;
   }
 }

@@ -11,7 +11,7 @@ import { eachHistogram } from "../histogram/turns.ts";
 import { emptySteps, valueAt } from "../kernels/steps.ts";
 import { labelsKey, labelValue, METRIC_NAME, withLabel, withoutLabels } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { collected, evaluationError, type Scope, type Steps, type StepSeries, stringOf } from "../scope.ts";
+import { collected, evaluationError, type Scope, type Steps, type StepSeries, type StepVectorMaker, stringOf, together } from "../scope.ts";
 import type { Labels, NativeHistogram } from "../series-source.ts";
 import { type Bucket, bucketFraction, bucketQuantile } from "./kernels/classic-buckets.ts";
 import { warnQuantiles } from "./range-functions.ts";
@@ -32,7 +32,7 @@ interface Computation {
 }
 
 /** `histogram_quantile(quantile, vector)`. @throws DbError */
-export async function* histogramQuantile(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* histogramQuantile(call: Call, scope: Scope): StepVectorMaker {
   const [quantile, vector] = call.args;
   if (quantile === undefined || vector === undefined) return;
   const quantiles = await scope.query.scalar(quantile, scope);
@@ -43,7 +43,7 @@ export async function* histogramQuantile(call: Call, scope: Scope): AsyncGenerat
 }
 
 /** `histogram_quantiles(vector, label, quantile, …)`: the label says which. @throws DbError */
-export async function* histogramQuantiles(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* histogramQuantiles(call: Call, scope: Scope): StepVectorMaker {
   const [vector, label, ...others] = call.args;
   if (vector === undefined) return;
   const name = stringOf(label);
@@ -70,7 +70,7 @@ function openMetricsText(value: number): string {
 }
 
 /** `histogram_fraction(lower, upper, vector)`. @throws DbError */
-export async function* histogramFraction(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* histogramFraction(call: Call, scope: Scope): StepVectorMaker {
   const [lower, upper, vector] = call.args;
   if (lower === undefined || upper === undefined || vector === undefined) return;
   const lowers = await scope.query.scalar(lower, scope);
@@ -115,7 +115,7 @@ async function* results(
   scope: Scope,
   computation: Computation,
   only: { readonly label: readonly [name: string, value: string]; readonly isIts: (step: number) => boolean } | undefined,
-): AsyncGenerator<StepSeries> {
+): StepVectorMaker {
   const merged = new MergedSeries(scope);
   for (const histogram of histograms) {
     const out = emptySteps(scope.moments.count);
@@ -130,7 +130,7 @@ async function* results(
     const named = only === undefined ? labels : withLabel(labels, ...only.label);
     if (out.present.includes(1)) merged.add({ labels: named, dropsName: true, ...out });
   }
-  yield* merged.take();
+  yield* together(merged.take(), scope);
 }
 
 function valueOf(

@@ -6,7 +6,7 @@ import type { Call, Expression, LabelMatcher, VectorSelector } from "../../synta
 import { copyStep, emptySteps, valueAt } from "../kernels/steps.ts";
 import { labelsKey, labelValue, METRIC_NAME, onlyLabels, withLabel } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { collected, evaluationError, type Scope, type StepSeries, unwrapped } from "../scope.ts";
+import { collected, evaluationError, type Scope, type StepSeries, type StepVectorMaker, together, unwrapped } from "../scope.ts";
 import { instantSelector, momentsOf } from "../selectors.ts";
 import { overSteps } from "../turns.ts";
 import type { Labels } from "../series-source.ts";
@@ -15,7 +15,7 @@ const IDENTIFYING: ReadonlySet<string> = new Set(["instance", "job"]);
 const DEFAULT_NAME: LabelMatcher = { name: METRIC_NAME, operator: "=", value: "target_info", takesEmpty: false };
 
 /** The series of a call. @throws DbError where two info metrics disagree about a label */
-export async function* info(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* info(call: Call, scope: Scope): StepVectorMaker {
   const [vector, selector] = call.args;
   if (vector === undefined) return;
   const given = selector?.kind === "VectorSelector" ? selector.matchers : [];
@@ -40,16 +40,18 @@ export async function* info(call: Call, scope: Scope): AsyncGenerator<StepSeries
   const wanted = new Set(data.map(({ name }) => name));
   const needsInfo = data.some(({ takesEmpty }) => !takesEmpty);
   const merged = new MergedSeries(scope);
-  for await (const series of scope.query.vector(vector, scope)) {
-    if (isInfo(labelValue(series.labels, METRIC_NAME))) {
-      merged.add(series);
-      continue;
+  for await (const some of scope.query.vector(vector, scope)) {
+    for (const series of some) {
+      if (isInfo(labelValue(series.labels, METRIC_NAME))) {
+        merged.add(series);
+        continue;
+      }
+      const identity = onlyLabels(series.labels, IDENTIFYING);
+      const infos = identity.length === 0 ? [] : (byIdentity.get(labelsKey(identity)) ?? []);
+      for (const one of await enriched(series, infos, wanted, needsInfo, scope)) merged.add(one);
     }
-    const identity = onlyLabels(series.labels, IDENTIFYING);
-    const infos = identity.length === 0 ? [] : (byIdentity.get(labelsKey(identity)) ?? []);
-    for (const one of await enriched(series, infos, wanted, needsInfo, scope)) merged.add(one);
   }
-  yield* merged.take();
+  yield* together(merged.take(), scope);
   found.release();
 }
 

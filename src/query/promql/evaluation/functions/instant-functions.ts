@@ -4,7 +4,7 @@
 import { civilFromDays, daysFromCivil, daysInMonth } from "../../../../value/civil.ts";
 import type { Call } from "../../syntax/ast.ts";
 import { dropHistograms, fillSteps, filterValues, mapValues, valueAt } from "../kernels/steps.ts";
-import type { Scope, StepSeries } from "../scope.ts";
+import type { Scope, StepVectorMaker } from "../scope.ts";
 import { overSteps } from "../turns.ts";
 
 type OfValue = (value: number, ...parameters: number[]) => number;
@@ -71,30 +71,32 @@ function civilOf(seconds: number): ReturnType<typeof civilFromDays> {
 }
 
 /** The series of a call. @throws DbError */
-export async function* instantFunction(call: Call, ofValue: OfValue, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* instantFunction(call: Call, ofValue: OfValue, scope: Scope): StepVectorMaker {
   const { query } = scope;
   const [argument, ...others] = call.args;
   if (argument === undefined) return;
   const parameters: Float64Array[] = [];
   for (const other of others) parameters.push(await query.scalar(other, scope));
   const [low, high] = parameters;
-  for await (const series of query.vector(argument, scope)) {
-    dropHistograms(series);
-    const rest = overSteps(query, scope.moments.count, (from, to) => {
-      if (low === undefined) mapValues(series, (value) => ofValue(value), from, to);
-      else if (high === undefined) mapValues(series, (value, step) => ofValue(value, valueAt(low, step)), from, to);
-      else {
-        filterValues(series, (_value, step) => !(valueAt(low, step) > valueAt(high, step)), from, to);
-        mapValues(series, (value, step) => ofValue(value, valueAt(low, step), valueAt(high, step)), from, to);
-      }
-    });
-    if (rest !== undefined) await rest;
-    yield { ...series, dropsName: true };
+  for await (const some of query.vector(argument, scope)) {
+    for (const series of some) {
+      dropHistograms(series);
+      const rest = overSteps(query, scope.moments.count, (from, to) => {
+        if (low === undefined) mapValues(series, (value) => ofValue(value), from, to);
+        else if (high === undefined) mapValues(series, (value, step) => ofValue(value, valueAt(low, step)), from, to);
+        else {
+          filterValues(series, (_value, step) => !(valueAt(low, step) > valueAt(high, step)), from, to);
+          mapValues(series, (value, step) => ofValue(value, valueAt(low, step), valueAt(high, step)), from, to);
+        }
+      });
+      if (rest !== undefined) await rest;
+    }
+    yield some.map((series) => ({ ...series, dropsName: true }));
   }
 }
 
 /** The series of a call. @throws DbError */
-export async function* calendarFunction(call: Call, part: (seconds: number) => number, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* calendarFunction(call: Call, part: (seconds: number) => number, scope: Scope): StepVectorMaker {
   const [argument] = call.args;
   const { startMillis, stepMillis, count } = scope.moments;
   const checked = (seconds: number): number => (Number.isFinite(seconds) ? part(seconds) : Number.NaN);
@@ -102,13 +104,15 @@ export async function* calendarFunction(call: Call, part: (seconds: number) => n
     const values = new Float64Array(count);
     const ofStep = (step: number): number => part((startMillis + step * stepMillis) / 1000);
     await overSteps(scope.query, count, (from, to) => fillSteps(values, ofStep, from, to), DATE_COST);
-    yield { labels: [], dropsName: false, values, present: new Uint8Array(count).fill(1), histograms: undefined };
+    yield [{ labels: [], dropsName: false, values, present: new Uint8Array(count).fill(1), histograms: undefined }];
     return;
   }
-  for await (const series of scope.query.vector(argument, scope)) {
-    dropHistograms(series);
-    const rest = overSteps(scope.query, count, (from, to) => mapValues(series, checked, from, to), DATE_COST);
-    if (rest !== undefined) await rest;
-    yield { ...series, dropsName: true };
+  for await (const some of scope.query.vector(argument, scope)) {
+    for (const series of some) {
+      dropHistograms(series);
+      const rest = overSteps(scope.query, count, (from, to) => mapValues(series, checked, from, to), DATE_COST);
+      if (rest !== undefined) await rest;
+    }
+    yield some.map((series) => ({ ...series, dropsName: true }));
   }
 }

@@ -5,13 +5,24 @@ import { sortedInTurns } from "../../../../base/scheduler/sorted-in-turns.ts";
 import { compileLinearRegex, compileReplacement } from "../../../../base/text/linear-regex.ts";
 import type { Call } from "../../syntax/ast.ts";
 import { warn } from "../annotation.ts";
-import { dropHistograms, valueAt } from "../kernels/steps.ts";
+import { dropHistograms, hasStep, valueAt } from "../kernels/steps.ts";
 import { compareLabels, labelValue, METRIC_NAME, withLabel } from "../labels.ts";
 import { MergedSeries } from "../merged-series.ts";
-import { collected, evaluationError, isTurnDue, type Scope, type StepSeries, stringOf, takeTurn } from "../scope.ts";
+import {
+  collected,
+  evaluationError,
+  isTurnDue,
+  type Scope,
+  type StepSeries,
+  type StepVector,
+  type StepVectorMaker,
+  stringOf,
+  takeTurn,
+  together,
+} from "../scope.ts";
 
 /** `label_replace(vector, target, replacement, source, pattern)`. @throws DbError */
-export async function* labelReplace(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* labelReplace(call: Call, scope: Scope): StepVectorMaker {
   const [vector, ...texts] = call.args;
   const [target = "", replacement = "", source = "", pattern = ""] = texts.map(stringOf);
   const regex = compileLinearRegex(`^(?:${pattern})$`, { dotAll: true });
@@ -25,7 +36,7 @@ export async function* labelReplace(call: Call, scope: Scope): AsyncGenerator<St
 }
 
 /** `label_join(vector, target, separator, source, …)`. @throws DbError */
-export async function* labelJoin(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* labelJoin(call: Call, scope: Scope): StepVectorMaker {
   const [vector, ...texts] = call.args;
   const [target = "", separator = "", ...sources] = texts.map(stringOf);
   for (const source of sources) if (!isLabelName(source)) throw evaluationError(`invalid source label name in label_join(): ${source}`);
@@ -42,20 +53,22 @@ async function* relabelled(
   scope: Scope,
   target: string,
   value: (series: StepSeries) => string | undefined,
-): AsyncGenerator<StepSeries> {
+): StepVectorMaker {
   if (vector === undefined) return;
   const merged = new MergedSeries(scope);
-  for await (const series of scope.query.vector(vector, scope)) {
-    if (isTurnDue(scope.query)) await takeTurn(scope.query);
-    const text = value(series);
-    if (text === undefined) merged.add(series);
-    else merged.add({ ...series, labels: withLabel(series.labels, target, text), dropsName: series.dropsName && target !== METRIC_NAME });
+  for await (const some of scope.query.vector(vector, scope)) {
+    for (const series of some) {
+      if (isTurnDue(scope.query)) await takeTurn(scope.query);
+      const text = value(series);
+      if (text === undefined) merged.add(series);
+      else merged.add({ ...series, labels: withLabel(series.labels, target, text), dropsName: series.dropsName && target !== METRIC_NAME });
+    }
   }
-  yield* merged.take();
+  yield* together(merged.take(), scope);
 }
 
 /** `sort` and `sort_desc`: of an instant query, NaN last. @throws DbError */
-export async function* sorted(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* sorted(call: Call, scope: Scope): StepVectorMaker {
   const [vector] = call.args;
   const isDescending = call.signature.name === "sort_desc";
   if (vector === undefined) return;
@@ -66,13 +79,13 @@ export async function* sorted(call: Call, scope: Scope): AsyncGenerator<StepSeri
   }
   const { all, release } = await collected(numbersOf(scope.query.vector(vector, scope)), scope);
   const byValue = (a: StepSeries, b: StepSeries): number => compareValues(valueAt(a.values, 0), valueAt(b.values, 0), isDescending);
-  yield* await sortedInTurns(all, byValue, scope.query.run.pace);
+  yield* together(await sortedInTurns(all, byValue, scope.query.run.pace), scope);
   release();
 }
 
 /** Histograms have no order: they leave. */
-async function* numbersOf(all: AsyncIterable<StepSeries>): AsyncGenerator<StepSeries> {
-  for await (const series of all) if (dropHistograms(series) === 0 || series.present.includes(1)) yield series;
+async function* numbersOf(all: StepVector): StepVectorMaker {
+  for await (const some of all) yield some.filter((series) => dropHistograms(series) === 0 || hasStep(series.present));
 }
 
 /** NaN comes last either way. */
@@ -83,7 +96,7 @@ export function compareValues(a: number, b: number, isDescending: boolean): numb
 }
 
 /** `sort_by_label` and `sort_by_label_desc`: digits count as numbers; all labels decide between equals. @throws DbError */
-export async function* sortedByLabel(call: Call, scope: Scope): AsyncGenerator<StepSeries> {
+export async function* sortedByLabel(call: Call, scope: Scope): StepVectorMaker {
   const [vector, ...texts] = call.args;
   if (vector === undefined) return;
   if (scope.query.times.startMillis !== scope.query.times.endMillis) {
@@ -94,7 +107,7 @@ export async function* sortedByLabel(call: Call, scope: Scope): AsyncGenerator<S
   const names = texts.map(stringOf);
   const sign = call.signature.name === "sort_by_label_desc" ? -1 : 1;
   const { all, release } = await collected(scope.query.vector(vector, scope), scope);
-  yield* await sortedInTurns(all, (a, b) => sign * compareByLabels(a, b, names), scope.query.run.pace);
+  yield* together(await sortedInTurns(all, (a, b) => sign * compareByLabels(a, b, names), scope.query.run.pace), scope);
   release();
 }
 

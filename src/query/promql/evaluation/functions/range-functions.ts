@@ -3,14 +3,24 @@
  */
 import type { Call, MatrixSelector, SubqueryExpression } from "../../syntax/ast.ts";
 import { inform, warn } from "../annotation.ts";
-import { emptySteps, valueAt } from "../kernels/steps.ts";
-import { sequence } from "../kernels/pieces.ts";
+import { hasNumbers, hasStep, valueAt } from "../kernels/steps.ts";
+import { PIECE, sequence, type Work } from "../kernels/pieces.ts";
 import { Scratch } from "../kernels/scratch.ts";
-import { windowsOf } from "../kernels/windows.ts";
+import { WindowFinder } from "../kernels/window-finder.ts";
+import { isWithoutStale, type Windows } from "../kernels/windows.ts";
 import { labelValue, METRIC_NAME } from "../labels.ts";
-import { evaluationError, isTurnDue, type Scope, type StepSeries, takeTurn, unwrapped } from "../scope.ts";
-import { rangeVector } from "../selectors.ts";
-import { hasNumbers } from "../kernels/steps.ts";
+import {
+  evaluationError,
+  isTurnDue,
+  type Scope,
+  type Steps,
+  type StepSeries,
+  type StepVectorMaker,
+  takeTurn,
+  togetherMax,
+  unwrapped,
+} from "../scope.ts";
+import { freshSamples, type RangeSeries, rangeVector } from "../selectors.ts";
 import { type MixedRange, mixedRange } from "./mixed-range.ts";
 import { inPieces } from "../turns.ts";
 import { extendedKernel } from "./kernels/extended.ts";
@@ -68,11 +78,7 @@ export const RANGE_FUNCTIONS: ReadonlyMap<string, RangeFunction> = new Map<strin
 ]);
 
 /** The series of a call. @throws DbError */
-export async function* rangeFunction(
-  call: Call,
-  { kernel, keepsName, wantsCounter, check }: RangeFunction,
-  scope: Scope,
-): AsyncGenerator<StepSeries> {
+export async function* rangeFunction(call: Call, { kernel, keepsName, wantsCounter, check }: RangeFunction, scope: Scope): StepVectorMaker {
   const parameters: Float64Array[] = [];
   for (const arg of call.args) if (arg.valueType === "scalar") parameters.push(await scope.query.scalar(arg, scope));
   check?.(call, parameters, scope);
@@ -82,43 +88,60 @@ export async function* rangeFunction(
   const { moments, rangeMillis, series } = rangeVector(range, scope);
   const { moments: evaluation, query } = scope;
   const scratch = new Scratch(query.run);
-  const ofNumbers: MixedRange["ofNumbers"] = async ({ times, values, count }, windows) => {
-    const out = emptySteps(evaluation.count);
+  const computed = (samples: PlainSamples, windows: Windows, find?: () => Work | undefined): Steps | Promise<Steps> => {
+    const { times, values, count } = samples;
+    const out = query.spare.take(evaluation.count);
     const input = { times, values, count, windows, moments, rangeMillis, evaluation, parameters, scratch };
-    await inPieces((extended ?? kernel)(input, out.values, out.present), query);
-    return out;
+    const compute = (): Work => (extended ?? kernel)(input, out.values, out.present);
+    const finding = find?.();
+    const rest = inPieces(finding === undefined ? compute() : sequence(() => finding, compute), query);
+    return rest === undefined ? out : rest.then(() => out);
+  };
+  /** Of histograms whose series nobody has taken yet. */
+  let bytes = 0;
+  const mixed = async (one: RangeSeries): Promise<Steps> => {
+    const { name } = call.signature;
+    const ofNumbers: MixedRange["ofNumbers"] = async (samples, windows) => computed(samples, windows);
+    const of = { name, series: one, mode: modeOf(range), span: range.span, moments, rangeMillis, query, ofNumbers };
+    const made = await mixedRange(of);
+    bytes += made.bytes;
+    return made.steps;
   };
   try {
-    for await (const one of series) {
-      const { labels, dropsName, times, values, count } = one;
-      if (one.histograms !== undefined || one.starts !== undefined) {
-        const { name } = call.signature;
-        const of = { name, series: one, mode: modeOf(range), span: range.span, moments, rangeMillis, query, ofNumbers };
-        const { steps, bytes } = await mixedRange(of);
+    const finder = new WindowFinder(moments, rangeMillis, scratch);
+    const most = togetherMax(evaluation.count);
+    for await (const group of series) {
+      let found: StepSeries[] = [];
+      for (const one of group) {
+        const { labels } = one;
+        const isMixed = one.histograms !== undefined || one.starts !== undefined;
+        const samples = isMixed || isFresh(one) ? one : await freshSamples(one, query);
+        const made = isMixed ? mixed(one) : computed(samples, finder.windows, () => finder.find(samples.times, samples.count));
+        const steps = made instanceof Promise ? await made : made;
+        if (isTurnDue(query)) await takeTurn(query);
+        if (!hasStep(steps.present)) continue;
         if (wantsCounter === true && hasNumbers(steps)) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
-        if (steps.present.includes(1)) yield { labels, dropsName: dropsName || keepsName !== true, ...steps };
+        found.push({ labels, dropsName: one.dropsName || keepsName !== true, ...steps });
+        if (found.length < most && bytes === 0) continue;
+        yield found;
+        found = [];
         query.run.release(bytes);
-        continue;
+        bytes = 0;
       }
-      const out = emptySteps(evaluation.count);
-      const { windows, work } = windowsOf(times, count, moments, rangeMillis, scratch);
-      const input = { times, values, count, windows, moments, rangeMillis, evaluation, parameters, scratch };
-      const rest = inPieces(
-        sequence(
-          () => work,
-          () => (extended ?? kernel)(input, out.values, out.present),
-        ),
-        query,
-      );
-      if (rest !== undefined) await rest;
-      if (isTurnDue(query)) await takeTurn(query);
-      if (!out.present.includes(1)) continue;
-      if (wantsCounter === true) checkCounterName(labelValue(labels, METRIC_NAME), range, scope);
-      yield { labels, dropsName: dropsName || keepsName !== true, ...out };
+      if (found.length > 0) yield found;
     }
   } finally {
+    query.run.release(bytes);
     scratch.release();
   }
+}
+
+/** Of one series, numbers alone. */
+type PlainSamples = Pick<RangeSeries, "times" | "values" | "count">;
+
+/** Whether no sample is a stale marker, which is told at once of all series but long ones. */
+function isFresh({ mayBeStale, values, count }: RangeSeries): boolean {
+  return !mayBeStale || (count <= PIECE && isWithoutStale(values, count));
 }
 
 /** What stands for the function's own kernel when the range is anchored or smoothed. @throws DbError for a function that takes none */

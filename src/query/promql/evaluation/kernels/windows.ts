@@ -4,7 +4,6 @@
  */
 import type { Moments } from "../scope.ts";
 import { ranges, sequence, type Work } from "./pieces.ts";
-import type { Scratch } from "./scratch.ts";
 
 /** By step: samples `[first, end)`. */
 export interface Windows {
@@ -34,49 +33,6 @@ export function firstAfter(times: Float64Array, from: number, count: number, mil
     else high = middle;
   }
   return low;
-}
-
-/** The windows `(moment - rangeMillis, moment]`, filled by `work`, in arrays that are scratch. */
-export function windowsOf(
-  times: Float64Array,
-  count: number,
-  { startMillis, stepMillis, count: steps }: Moments,
-  rangeMillis: number,
-  scratch: Scratch,
-): { readonly windows: Windows; readonly work: Work } {
-  const first = exactly(scratch.int32("windowFirst", steps), steps);
-  const end = exactly(scratch.int32("windowEnd", steps), steps);
-  const work = ranges(steps, (from, to) =>
-    fillWindows(times, count, startMillis + from * stepMillis, stepMillis, rangeMillis, first, end, from, to),
-  );
-  return { windows: { first, end }, work };
-}
-
-/** @param startMillis of step `from` */
-function fillWindows(
-  times: Float64Array,
-  count: number,
-  startMillis: number,
-  stepMillis: number,
-  rangeMillis: number,
-  first: Int32Array,
-  end: Int32Array,
-  from: number,
-  to: number,
-): void {
-  let low = from === 0 ? 0 : first[from - 1]!;
-  let high = from === 0 ? 0 : end[from - 1]!;
-  for (let i = from; i < to; i++) {
-    const moment = startMillis + (i - from) * stepMillis;
-    high = firstAfter(times, high, count, moment);
-    low = firstAfter(times, low, high, moment - rangeMillis);
-    first[i] = low;
-    end[i] = high;
-  }
-}
-
-function exactly(array: Int32Array, length: number): Int32Array {
-  return array.length === length ? array : array.subarray(0, length);
 }
 
 /** Whether a NaN is a stale marker. Its bits are looked at where they lie: a number that was read may have lost them. */
@@ -127,6 +83,11 @@ export function newestSamples(
     }
     next = at;
   });
+}
+
+/** Whether no sample is a stale marker. */
+export function isWithoutStale(values: Float64Array, count: number): boolean {
+  return staleIn(values, 0, count) === 0;
 }
 
 /** Samples of a series. */

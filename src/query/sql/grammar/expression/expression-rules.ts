@@ -27,13 +27,12 @@ import {
   RightParen,
   StringText,
 } from "../../tokens/token.ts";
+import { RECORDED } from "../base/recorded.ts";
 
 /** Chains of AND or OR up to this many terms lean left, as written; longer ones are balanced. */
 const CHAIN_LEANING_MAX = 64;
 
 const NOT = K.NOT;
-/** Stands for the left side while the grammar is recorded. */
-const RECORDED: Expression = { kind: "null", span: { line: 1, column: 1 } };
 
 /** `left operator right`, which begins where its left side does. */
 function join(operator: BinaryOperator, left: Expression, right: Expression): Expression {

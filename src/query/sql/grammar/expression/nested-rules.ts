@@ -15,14 +15,12 @@ import { type Rule, spanOf } from "../base/base-rules.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { OperandRules } from "./operand-rules.ts";
 import { Colon, Comma, Dot, Label, LeftBrace, LeftBracket, RightBrace, RightBracket, StringText } from "../../tokens/token.ts";
+import { RECORDED } from "../base/recorded.ts";
 
 /** The call that `x[i]` stands for. */
 const SUBSCRIPT = "[]";
 /** The call that `x[from:to:stride]` stands for. */
 const SLICE = "[:]";
-
-/** Stands for the left side while the grammar is recorded. */
-const RECORDED: Expression = { kind: "null", span: { line: 1, column: 1 } };
 
 function callOf(name: string, args: readonly Expression[], span: Expression["span"]): Expression {
   return { kind: "call", name, args, star: false, distinct: false, orderBy: [], filter: undefined, span };

@@ -10,9 +10,7 @@ import { type Rule, spanOf } from "../base/base-rules.ts";
 import { CallRules } from "./call-rules.ts";
 import { Power } from "../../syntax/precedence.ts";
 import { Comma, K, LeftParen, NumberText, RightParen, StringText } from "../../tokens/token.ts";
-
-/** Stands for the left side while the grammar is recorded. */
-const RECORDED: Expression = { kind: "null", span: { line: 1, column: 1 } };
+import { RECORDED } from "../base/recorded.ts";
 
 /** Ends of a window's frame, which also begins with RANGE. */
 const FRAME_ENDS: ReadonlySet<string> = new Set(["PRECEDING", "FOLLOWING"]);

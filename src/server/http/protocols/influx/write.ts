@@ -20,7 +20,8 @@ import type { LineDecoder, IngestServerOptions } from "../../options.ts";
 import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
-import { writeBody, acceptWrite, writeOptionsOf } from "../accepted-write.ts";
+import { writeBody, acceptWrite } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "influxdb" } as const;
 

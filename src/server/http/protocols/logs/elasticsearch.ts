@@ -3,7 +3,6 @@
  */
 import { DbError, publicMessageOf } from "../../../../base/error.ts";
 import { httpStatusOf, StatusCode } from "../../../../base/status-code.ts";
-import { IDENTITY_NAME } from "../../../../db/pipelines/pipeline-store.ts";
 import { decodeBulk } from "../../../../ingest/elasticsearch/decode.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
 import { codingOf } from "../../body/decompress.ts";
@@ -14,6 +13,7 @@ import { writeLogs } from "./log-write.ts";
 import { emptyReply, JSON_TYPE, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
 import { writeBody, acceptWrite } from "../accepted-write.ts";
+import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
 const BASE = "/v1/elasticsearch";
 /** Clients refuse to talk to a server that does not say this. */

@@ -2,10 +2,11 @@
 import { wholeNumberOf } from "../../../../base/text/whole-number.ts";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { IDENTITY_NAME, type PipelineStore, type ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
+import type { PipelineStore, ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { identityPipeline } from "../../../../ingest/pipeline/decode.ts";
 import type { Exchange } from "../../exchange.ts";
 import { decodedValueOf } from "../../query-string.ts";
+import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
 const TRUTHY: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
 

@@ -17,7 +17,9 @@ import type { Exchange } from "../../exchange.ts";
 import { databaseLabel, type LogEndpoint } from "./log-endpoint.ts";
 import type { LogProtocol } from "./log-metrics.ts";
 import type { IngestServerOptions } from "../../options.ts";
-import { checkTable, type AcceptedWrite, writeOptionsOf } from "../accepted-write.ts";
+import { type AcceptedWrite } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
 /** Items of one table: rows, or the body that holds them. */
 export type TableItems =
@@ -123,7 +125,7 @@ function groupsOf(
     failed += result.failedCount;
     return result.groups;
   });
-  for (const { batch } of groups) for (const { table } of batch.tables) checkTable(table);
+  for (const { batch } of groups) for (const { table } of batch.tables) checkTableName(table);
   if (filtered > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
   if (failed > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
   return { groups, failedCount: failed };

@@ -2,11 +2,11 @@
  * The pipeline that a protocol's headers name (contract ingest.md 4.4): for endpoints that decode by themselves and hand rows to it. The
  * older names of the headers win here; on `/v1/ingest` the newer ones do.
  */
-import { IDENTITY_NAME } from "../../../../db/pipelines/pipeline-store.ts";
 import type { ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "./log-endpoint.ts";
 import { type PipelineFlags, pipelineFlagsOf, readyPipeline } from "./log-parameters.ts";
+import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
 const NAME_HEADERS = ["x-greptime-log-pipeline-name", "x-greptime-pipeline-name"] as const;
 const VERSION_HEADERS = ["x-greptime-log-pipeline-version", "x-greptime-pipeline-version"] as const;

@@ -1,5 +1,5 @@
 /** The HTTP event collector of Splunk (contract ingest.md 7.2): `/event`, `/raw`, `/health`. */
-import { IDENTITY_NAME, type ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
+import type { ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { DbError } from "../../../../base/error.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
 import { decodeEvents, decodeRaw, tableName } from "../../../../ingest/splunk/decode.ts";
@@ -16,6 +16,7 @@ import type { Handler, Route } from "../../router.ts";
 import { splunkAuthReply, splunkErrorReply, splunkRefusal, splunkReply } from "./splunk-reply.ts";
 import { isName } from "../../../../table/names.ts";
 import { writeBody, acceptWrite } from "../accepted-write.ts";
+import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
 const BASE = "/v1/splunk/services/collector";
 const DEFAULT_TABLE = "splunk_logs";

@@ -1,7 +1,6 @@
 /** Logs of OTLP through a pipeline (contract ingest.md 4.4): each record is a row of the pipeline. */
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
-import { IDENTITY_NAME } from "../../../../db/pipelines/pipeline-store.ts";
 import { pipelineItems } from "../../../../ingest/otlp/logs/pipeline-items.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
@@ -9,8 +8,10 @@ import { pipelineFlagsOf, readyPipeline } from "../logs/log-parameters.ts";
 import { writeLogs } from "../logs/log-write.ts";
 import type { OtlpPath } from "./signal.ts";
 import type { AcceptedWrite } from "../accepted-write.ts";
+import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
-const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
+/** What tables of logs say of themselves. */
+export const LOG_SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
 
 /** The first of two headers that is there and not empty; the older one is looked at first. */
 function eitherHeader(headers: Headers, name: string): string | undefined {
@@ -53,7 +54,7 @@ export async function openPipeline(
         pipeline,
         ...flags,
         nowNanos: options.clock.nowNanos(),
-        semantics: SEMANTICS,
+        semantics: LOG_SEMANTICS,
         items: () => [{ table, rows: read(pipelineItems) }],
       });
       if (failure !== undefined) throw failure;

@@ -1,14 +1,14 @@
 /** How the OTLP endpoint takes logs (contract ingest.md 4.4). */
 import { LogDecoder } from "../../../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../../../ingest/otlp/logs/extract-keys.ts";
-import { headerTextOf } from "../../header-text.ts";
+import { headerTextOf } from "../../../common/header-text.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
-import { needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
+import { LOG_SEMANTICS, needsNoPipelineStore, openPipeline, otlpPipelineOf } from "./log-pipeline.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
-const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
 const DEFAULT_TABLE = "opentelemetry_logs";
 
 /** The logs of one thread. */
@@ -25,11 +25,11 @@ export function otlpLogs(endpoint: LogEndpoint): OtlpSignal {
       const { request, database } = exchange;
       const { headers } = request;
       const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
-      checkTable(table);
+      checkTableName(table);
       const pipeline = otlpPipelineOf(headers);
       if (pipeline !== undefined) return openPipeline(pipeline, table, exchange, accepted, endpoint);
       const extractKeys = extractKeysOf(headerTextOf(headers, "x-greptime-log-extract-keys"));
-      const writeOptions = writeOptionsOf(accepted.hints, options, "log", SEMANTICS);
+      const writeOptions = writeOptionsOf(accepted.hints, options, "log", LOG_SEMANTICS);
       const decode = (body: Uint8Array): OtlpWrite => ({
         result: decoders.of(database).decode(body, { database, table, extractKeys, schemas: options.db.schemas }),
         options: writeOptions,

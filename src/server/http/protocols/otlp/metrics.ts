@@ -10,7 +10,8 @@ import { isName } from "../../../../table/names.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
 const SEMANTICS = {
   [COMPAT_OPTION]: "prom",
@@ -41,7 +42,7 @@ export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
       };
       const isLogical = options.prometheus.metricEngine;
       const physicalTable = hints.get("physical_table") || DEFAULT_PHYSICAL_TABLE;
-      checkTable(physicalTable);
+      checkTableName(physicalTable);
       const writeOptions = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", SEMANTICS);
       const { schemas } = options.db;
       const decode = (body: Uint8Array): OtlpWrite => {

@@ -2,11 +2,12 @@
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { TraceDecoder, type TraceModel } from "../../../../ingest/otlp/decode.ts";
-import { headerTextOf } from "../../header-text.ts";
+import { headerTextOf } from "../../../common/header-text.ts";
 import { KeptDecoders } from "../../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { checkTable, writeOptionsOf } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
 /** What a Collector that knows nothing of pipelines means (contract README 19). */
 const DEFAULT_PIPELINE = "greptime_trace_v1";
@@ -30,7 +31,7 @@ export function otlpTraces(options: IngestServerOptions): OtlpSignal {
         throw new DbError(StatusCode.InvalidArguments, `Unsupported pipeline for traces: ${pipeline}; it must be ${known}`);
       }
       const table = headerTextOf(headers, "x-greptime-trace-table-name") || DEFAULT_TABLE;
-      checkTable(table);
+      checkTableName(table);
       const partitions = hints.get("trace_table_partitions");
       if (partitions !== undefined && !/^\d{1,9}$/.test(partitions)) {
         throw new DbError(

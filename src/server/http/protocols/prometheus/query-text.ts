@@ -15,7 +15,8 @@ import type { Handler, Route } from "../../router.ts";
 import { prometheusErrorReply, successReply } from "./envelope.ts";
 
 const NAMES: ReadonlySet<string> = new Set(["query"]);
-const PATH = "/v1/prometheus/api/v1";
+/** Where the query API stands. */
+export const API_PATH = "/v1/prometheus/api/v1";
 
 /** The JSON text of an answer's data, made in steps. */
 type Answer = (query: string) => Generator<undefined, string>;
@@ -23,7 +24,7 @@ type Answer = (query: string) => Generator<undefined, string>;
 /** The routes of this file; none when the protocol is off. */
 export function prometheusTextRoutes(options: HttpServerOptions): readonly Route[] {
   if (!options.prometheus.enabled) return [];
-  return [route(`${PATH}/format_query`, formatted, options), route(`${PATH}/parse_query`, queryTreeJson, options)];
+  return [route(`${API_PATH}/format_query`, formatted, options), route(`${API_PATH}/parse_query`, queryTreeJson, options)];
 }
 
 function* formatted(query: string): Generator<undefined, string> {

@@ -28,7 +28,9 @@ import { type Unfold, unfoldable } from "./body.ts";
 import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
-import { checkTable, writeBody, acceptWrite, type AcceptedWrite, writeOptionsOf } from "../accepted-write.ts";
+import { writeBody, acceptWrite, type AcceptedWrite } from "../accepted-write.ts";
+import { writeOptionsOf } from "../../../common/write-options.ts";
+import { checkTableName } from "../../../../table/names.ts";
 
 const SEMANTICS: Readonly<Record<string, string>> = {
   "greptime.semantic.metric.metadata_quality": "inferred",
@@ -236,6 +238,6 @@ function versionOf(contentType: string | null): RemoteWriteVersion | undefined {
 function physicalTableOf(rawQuery: string, { hints }: AcceptedWrite): string {
   const named = decodedValueOf(rawQuery, "physical_table") ?? hints.get("physical_table") ?? "";
   const table = named === "" ? DEFAULT_PHYSICAL_TABLE : named;
-  checkTable(table);
+  checkTableName(table);
   return table;
 }

@@ -2,6 +2,7 @@
  * Parameters of `/v1/sql` from the query string and a form body, with the refusals that clients of the reference know
  * (contract http.md 2.1).
  */
+import type { ArrowCompression } from "../../../../format/arrow/encode-stream.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
 import { type FormOptions, readForm } from "../../body/form.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -16,7 +17,7 @@ export interface SqlParameters {
   /** Unit of timestamps in `influxdb_v1`; undefined = that of the column. */
   readonly epoch: TimeUnit | undefined;
   readonly limit: number | undefined;
-  readonly compression: "zstd" | undefined;
+  readonly compression: ArrowCompression;
 }
 
 const QUERY_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "limit", "compression", "snapshot_interval_ms"]);
@@ -39,7 +40,7 @@ export async function readSqlParameters(exchange: Exchange, options: FormOptions
     format: query.get("format") ?? form.get("format"),
     epoch: epochOf(query.get("epoch") ?? form.get("epoch")),
     limit,
-    compression: query.get("compression")?.toLowerCase() === "zstd" ? "zstd" : undefined,
+    compression: compressionOf(query.get("compression")),
   };
 }
 
@@ -81,4 +82,10 @@ function epochOf(text: string | undefined): TimeUnit | undefined {
     default:
       return "millisecond"; // any other text, as the reference has it
   }
+}
+
+/** Of Arrow; anything else is none, as the contract has it. */
+function compressionOf(text: string | undefined): ArrowCompression {
+  const name = text?.toLowerCase();
+  return name === "zstd" || name === "lz4" ? name : undefined;
 }

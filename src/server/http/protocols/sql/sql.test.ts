@@ -122,11 +122,17 @@ describe("formats", () => {
 
   test("arrow begins with a message and ends with the end mark; affected rows have no body", async () => {
     db.onSql = () => [numbers()];
-    const response = await fetch(`${url}/v1/sql?sql=x&format=arrow&compression=ZSTD`);
-    const bytes = await response.bytes();
-    expect(response.headers.get("content-type")).toBe("application/arrow");
-    expect(bytes.subarray(0, 4).toHex()).toBe("ffffffff");
-    expect(bytes.subarray(-8).toHex()).toBe("ffffffff00000000");
+    for (const [compression, mark] of [
+      ["ZSTD", "28b52ffd"],
+      ["Lz4", "04224d18"],
+    ] as const) {
+      const response = await fetch(`${url}/v1/sql?sql=x&format=arrow&compression=${compression}`);
+      const bytes = await response.bytes();
+      expect(response.headers.get("content-type")).toBe("application/arrow");
+      expect(bytes.subarray(0, 4).toHex()).toBe("ffffffff");
+      expect(bytes.subarray(-8).toHex()).toBe("ffffffff00000000");
+      expect(bytes.toHex()).toContain(mark);
+    }
     await check("sql=x&format=arrow", () => [affectedResult(1)], { body: "", format: "arrow" });
   });
 

@@ -5,6 +5,7 @@
  * (1,000 series of 240 steps, ns a value: `sum` 2.0 → 1.6, `avg` 3.8 → 2.1, `min` 1.7 → 1.0, `stddev` 1.4 → 0.9, `count` 0.6 → 0.2; Bun
  * 1.4.5, `aggregations.bench.ts`).
  */
+import { hasAllSteps } from "../../kernels/steps.ts";
 import type { Steps } from "../../scope.ts";
 
 /** What a group has seen: a count a step and up to two numbers, by the aggregation. */
@@ -53,12 +54,12 @@ export function finished({ count, main, side, whole, scale }: Accumulator, { res
 
 /** The steps of a series that lacks some; undefined: it has all. Counts it. */
 function maskOf(into: Accumulator, present: Uint8Array): Uint8Array | undefined {
-  if (present.includes(0)) {
-    into.partial++;
-    return present;
+  if (hasAllSteps(present)) {
+    into.whole++;
+    return undefined;
   }
-  into.whole++;
-  return undefined;
+  into.partial++;
+  return present;
 }
 
 /** Compensated (Neumaier 1974). */

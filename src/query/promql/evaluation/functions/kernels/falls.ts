@@ -110,7 +110,8 @@ function addUp(sizes: Float64Array, first: Int32Array, end: Int32Array, out: Flo
   }
 }
 
-function fallsIn(values: Float64Array, from: number, to: number): number {
+/** How many of the samples `[from, to)` are below the one before; `from` is at least 1. */
+export function fallsIn(values: Float64Array, from: number, to: number): number {
   let falls = 0;
   let before = values[from - 1]!;
   for (let at = from; at < to; at++) {

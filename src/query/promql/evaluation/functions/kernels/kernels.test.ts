@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MORE, PIECE, wholly } from "../../kernels/pieces.ts";
 import { Scratch } from "../../kernels/scratch.ts";
-import { windowsOf } from "../../kernels/windows.ts";
+import { WindowFinder } from "../../kernels/window-finder.ts";
 import { RANGE_FUNCTIONS } from "../range-functions.ts";
 import { PLAIN_FUNCTIONS, PARAMETERS, type Sample } from "./plain-windows.fixture.ts";
 import type { RangeInput, RangeKernel } from "./range-input.ts";
@@ -21,8 +21,10 @@ function inputOf({ samples, startMillis, stepMillis, steps, rangeMillis }: Windo
   const moments = { startMillis, stepMillis, count: steps };
   const times = Float64Array.from(samples, ({ time }) => time);
   const values = Float64Array.from(samples, ({ value }) => value);
-  const { windows, work } = windowsOf(times, samples.length, moments, rangeMillis, FREE);
-  wholly(work);
+  const finder = new WindowFinder(moments, rangeMillis, FREE);
+  const { windows } = finder;
+  const work = finder.find(times, samples.length);
+  if (work !== undefined) wholly(work);
   const given = parameters.map((value) => new Float64Array(steps).fill(value));
   return { times, values, count: samples.length, windows, moments, rangeMillis, evaluation: moments, parameters: given, scratch: FREE };
 }

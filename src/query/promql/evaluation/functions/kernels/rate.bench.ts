@@ -7,7 +7,7 @@
  */
 import { wholly } from "../../kernels/pieces.ts";
 import { Scratch } from "../../kernels/scratch.ts";
-import { windowsOf } from "../../kernels/windows.ts";
+import { WindowFinder } from "../../kernels/window-finder.ts";
 import { RANGE_FUNCTIONS } from "../range-functions.ts";
 import type { RangeKernel } from "./range-input.ts";
 
@@ -62,9 +62,11 @@ function round(kernel: RangeKernel, { times, window }: Shape, series: readonly F
   const moments = { startMillis: 1_700_000_000_000 + window * SCRAPE_MILLIS, stepMillis: STEP_MILLIS, count: STEPS };
   const rangeMillis = window * SCRAPE_MILLIS;
   const start = Bun.nanoseconds();
+  const finder = new WindowFinder(moments, rangeMillis, scratch);
+  const { windows } = finder;
   for (const values of series) {
-    const { windows, work } = windowsOf(times, count, moments, rangeMillis, scratch);
-    wholly(work);
+    const work = finder.find(times, count);
+    if (work !== undefined) wholly(work);
     wholly(kernel({ times, values, count, windows, moments, rangeMillis, evaluation: moments, parameters, scratch }, out, present));
   }
   return (series.length * count * 1000) / (Bun.nanoseconds() - start);

@@ -18,6 +18,8 @@ export class JsonPieces {
   private bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   private view: DataView = NO_VIEW;
   private length = 0;
+  /** Whether there have been bytes. */
+  private isBegun = false;
 
   constructor(begin: string) {
     this.text = begin;
@@ -65,7 +67,10 @@ export class JsonPieces {
   private grow(byteLength: number): void {
     const needed = this.length + byteLength;
     if (needed <= this.bytes.length) return;
-    const bytes = new Uint8Array(Math.max(PIECE_BYTES + ROOM_BYTES, needed, this.bytes.length * 2));
+    // Most answers are one short piece: room for a whole one, of which the system makes every page anew, is for those that are longer.
+    const isShort = !this.isBegun && this.bytes.length === 0;
+    this.isBegun = true;
+    const bytes = new Uint8Array(isShort ? needed : Math.max(PIECE_BYTES + ROOM_BYTES, needed, this.bytes.length * 2));
     bytes.set(this.bytes.subarray(0, this.length));
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer);

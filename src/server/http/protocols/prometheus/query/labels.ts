@@ -16,8 +16,8 @@ import { invalidParameter } from "./moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { JsonPieces } from "./json-pieces.ts";
 import { metricJson } from "./value-text.ts";
+import { API_PATH } from "../query-text.ts";
 
-const PATH = "/v1/prometheus/api/v1";
 const NAMES: ReadonlySet<string> = new Set(["match[]", "start", "end", "limit"]);
 const METADATA_NAMES: ReadonlySet<string> = new Set(["metric", "limit", "limit_per_metric"]);
 const CUT = ',"warnings":["results truncated due to limit"]';
@@ -35,14 +35,14 @@ export function prometheusLabelRoutes(options: HttpServerOptions, metrics: HttpM
   const server = { options, metrics, failures };
   const both = (path: string, answer: typeof labels): Route => {
     const handler: Handler = (exchange) => answer(exchange, server);
-    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
+    return { path: `${API_PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
   };
   const ofMetadata: Handler = (exchange) => metadata(exchange, server);
   return [
     both("labels", labels),
     both("series", series),
     both("label/{name}/values", labelValues),
-    { path: `${PATH}/metadata`, methods: { GET: ofMetadata }, errors: readErrorReply },
+    { path: `${API_PATH}/metadata`, methods: { GET: ofMetadata }, errors: readErrorReply },
   ];
 }
 

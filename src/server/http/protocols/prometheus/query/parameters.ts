@@ -1,15 +1,12 @@
 /** Parameters of Prometheus' API, from the URL and from a form: by name, those of the URL before those of the form. */
 import { DbError } from "../../../../../base/error.ts";
-import { atOnce } from "../../../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../../../base/status-code.ts";
 import { readRepeatedForm } from "../../../body/form.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { HttpServerOptions } from "../../../options.ts";
-import { type RepeatedPairs, repeatedPairsInSteps } from "../../../query-string.ts";
+import { type RepeatedPairs, repeatedPairs } from "../../../query-string.ts";
 import type { Reply } from "../../../reply.ts";
 import { invalidParameter, MILLIS_MAX, MILLIS_MIN, momentOf } from "./moments.ts";
-
-const encoder = new TextEncoder();
 
 /** What a request says. An empty value is one that is not there. */
 export class Parameters {
@@ -57,7 +54,7 @@ export async function readParameters(
   options: HttpServerOptions,
   names: ReadonlySet<string>,
 ): Promise<Parameters | Reply> {
-  const url = checked(atOnce(repeatedPairsInSteps(encoder.encode(exchange.rawQuery), names)));
+  const url = checked(repeatedPairs(exchange.rawQuery, names));
   if (exchange.method !== "POST") return new Parameters(url, new Map());
   const form = await readRepeatedForm(exchange, options, names);
   return "status" in form ? form : new Parameters(url, checked(form));

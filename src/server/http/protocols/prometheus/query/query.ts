@@ -14,8 +14,8 @@ import { endedReply, readErrorReply, typedErrorReply } from "../envelope.ts";
 import { durationOf, invalidParameter, momentOf } from "./moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import { resultPieces } from "./result-json.ts";
+import { API_PATH } from "../query-text.ts";
 
-const PATH = "/v1/prometheus/api/v1";
 const COMMON = ["query", "timeout", "limit", "stats", "lookback_delta", "lookback"] as const;
 const INSTANT_NAMES: ReadonlySet<string> = new Set([...COMMON, "time"]);
 const RANGE_NAMES: ReadonlySet<string> = new Set([...COMMON, "start", "end", "step"]);
@@ -32,7 +32,7 @@ export function prometheusQueryRoutes(options: HttpServerOptions, metrics: HttpM
       if ("status" in parameters) return parameters;
       return answered(exchange, askOf(parameters, options), parameters, { options, metrics, failures });
     };
-    return { path: `${PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
+    return { path: `${API_PATH}/${path}`, methods: { GET: handler, POST: handler }, errors: readErrorReply };
   };
   return [both("query", INSTANT_NAMES, instantOf), both("query_range", RANGE_NAMES, rangeOf)];
 }

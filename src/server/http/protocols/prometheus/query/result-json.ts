@@ -59,51 +59,62 @@ function pointHead(millis: number): string {
 type Printing = (out: JsonPieces) => Iterable<void>;
 
 async function* listed(
-  series: AsyncIterable<Printing>,
+  series: AsyncIterable<Iterable<Printing>>,
   { run }: QueryAnswer,
   limit: number,
   pieces: JsonPieces,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, boolean> {
   let count = 0;
-  for await (const print of series) {
-    if (limit > 0 && count === limit) return true;
-    if (count++ > 0) pieces.add(",");
-    for (const _ of print(pieces)) {
-      if (!pieces.isFull) continue;
-      yield pieces.take();
-      await run.pace.turn();
+  for await (const some of series) {
+    for (const print of some) {
+      if (limit > 0 && count === limit) return true;
+      if (count++ > 0) pieces.add(",");
+      for (const _ of print(pieces)) {
+        if (!pieces.isFull) continue;
+        yield pieces.take();
+        await run.pace.turn();
+      }
+      if (pieces.isFull) yield pieces.take();
+      if (run.pace.isDue()) await run.pace.turn();
     }
-    if (pieces.isFull) yield pieces.take();
-    if (run.pace.isDue()) await run.pace.turn();
   }
   return false;
 }
 
-async function* seriesOf(answer: QueryAnswer, { isInstant }: ResultForm): AsyncGenerator<Printing> {
+/** Some at a time: waiting for each takes as long as its text. */
+async function* seriesOf(answer: QueryAnswer, { isInstant }: ResultForm): AsyncGenerator<Iterable<Printing>> {
   const { result, times } = answer;
   switch (result.kind) {
     case "string":
       return;
     case "scalar":
-      yield printingOf([], steppedPoints({ labels: [], values: result.values, present: undefined, histograms: undefined }, headsOf(times)));
+      yield [
+        printingOf([], steppedPoints({ labels: [], values: result.values, present: undefined, histograms: undefined }, headsOf(times))),
+      ];
       return;
     case "matrix":
-      for await (const series of result.series) yield printingOf(series.labels, sampledPoints(series));
+      for await (const series of result.series) yield [printingOf(series.labels, sampledPoints(series))];
       return;
     case "vector": {
       if (isInstant) {
-        for await (const series of result.series) {
-          if (!isThere(series, 0)) continue;
-          yield (out) => {
-            out.add(vectorText(series, times.startMillis));
-            return [];
-          };
-        }
+        for await (const some of result.series) yield samplesOf(some, times.startMillis);
         return;
       }
       const heads = headsOf(times);
-      for (const series of await inOrder(result.series, answer)) yield printingOf(series.labels, steppedPoints(series, heads));
+      const ordered = await inOrder(result.series, answer);
+      yield ordered.values().map((series) => printingOf(series.labels, steppedPoints(series, heads)));
     }
+  }
+}
+
+/** Of an instant query. */
+function* samplesOf(some: readonly SteppedSeries[], millis: number): Generator<Printing> {
+  for (const series of some) {
+    if (!isThere(series, 0)) continue;
+    yield (out) => {
+      out.add(vectorText(series, millis));
+      return [];
+    };
   }
 }
 
@@ -149,12 +160,14 @@ function printingOf(labels: Labels, points: PointsOf): Printing {
 }
 
 /** All series with a point, by their labels. Their arrays are nobody else's. @throws DbError RuntimeResourcesExhausted */
-async function inOrder(all: AsyncIterable<SteppedSeries>, { run }: QueryAnswer): Promise<readonly SteppedSeries[]> {
+async function inOrder(all: AsyncIterable<readonly SteppedSeries[]>, { run }: QueryAnswer): Promise<readonly SteppedSeries[]> {
   const held: SteppedSeries[] = [];
-  for await (const { labels, values, present, histograms } of all) {
-    if (present !== undefined && !present.includes(1)) continue;
-    run.reserve(SERIES_BYTES + values.byteLength + (present?.byteLength ?? 0) + (histograms?.length ?? 0) * SERIES_BYTES);
-    held.push({ labels, values, present, histograms });
+  for await (const some of all) {
+    for (const { labels, values, present, histograms } of some) {
+      if (present !== undefined && !present.includes(1)) continue;
+      run.reserve(SERIES_BYTES + values.byteLength + (present?.byteLength ?? 0) + (histograms?.length ?? 0) * SERIES_BYTES);
+      held.push({ labels, values, present, histograms });
+    }
     if (run.pace.isDue()) await run.pace.turn();
   }
   return sortedInTurns(held, (a, b) => compareLabels(a.labels, b.labels), run.pace);

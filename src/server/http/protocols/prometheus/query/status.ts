@@ -10,8 +10,7 @@ import type { Handler, Route } from "../../../router.ts";
 import { formatTimestamp } from "../../../../../value/format-time.ts";
 import type { Figure } from "../../../../../db/promql/store-figures.ts";
 import { readErrorReply, successReply } from "../envelope.ts";
-
-const PATH = "/v1/prometheus/api/v1";
+import { API_PATH } from "../query-text.ts";
 
 /** What is never there. */
 const EMPTY: Readonly<Record<string, unknown>> = {
@@ -45,7 +44,7 @@ function route(path: string, data: Data, { db }: HttpServerOptions): Route {
     db.authorize(sessionOf(exchange), "read");
     return successReply(JSON.stringify(await data(exchange)));
   };
-  return { path: `${PATH}/${path}`, methods: { GET: handler }, errors: readErrorReply };
+  return { path: `${API_PATH}/${path}`, methods: { GET: handler }, errors: readErrorReply };
 }
 
 function buildInfo({ build }: HttpServerOptions): unknown {

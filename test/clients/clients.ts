@@ -1,0 +1,79 @@
+/** The clients: what each needs, how it is built below the cache, and how it is run. */
+import { join } from "node:path";
+
+/** A command, where it runs, and what it finds in its environment. */
+export interface Step {
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One program. */
+export interface Client {
+  readonly name: string;
+  /** Programs without which it is skipped. */
+  readonly needs: readonly string[];
+  readonly prepare: readonly Step[];
+  readonly run: Step;
+}
+
+const HERE = import.meta.dir;
+/** Builds leave the machine to others. */
+const NICE = ["nice", "-n", "10"] as const;
+
+/** All of them, in the order in which they run. @param cache a folder that lasts, for packages and builds */
+export function clientsOf(cache: string): readonly Client[] {
+  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache)];
+}
+
+function pythonClients(cache: string): readonly Client[] {
+  const folder = join(HERE, "python");
+  const home = join(cache, "python");
+  const python = join(home, "bin", "python");
+  const prepare: readonly Step[] = [
+    { command: ["python3", "-m", "venv", home], folder },
+    { command: [...NICE, python, "-m", "pip", "install", "--quiet", "--requirement", "requirements.txt"], folder },
+  ];
+  const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONWARNINGS: "ignore" };
+  return ["psycopg", "asyncpg", "pymysql", "sqlalchemy"].map((name) => ({
+    name: `python-${name}`,
+    needs: ["python3"],
+    prepare,
+    run: { command: [python, `${name}_client.py`], folder, env },
+  }));
+}
+
+function goClient(cache: string): Client {
+  const folder = join(HERE, "go");
+  const program = join(cache, "go", "clients");
+  const env = { GOPATH: join(cache, "go", "path"), GOCACHE: join(cache, "go", "build"), GOFLAGS: "-modcacherw -mod=readonly" };
+  return {
+    name: "go",
+    needs: ["go"],
+    prepare: [{ command: [...NICE, "go", "build", "-o", program, "."], folder, env }],
+    run: { command: [program], folder },
+  };
+}
+
+function javaClient(cache: string): Client {
+  const folder = join(HERE, "java");
+  const target = join(cache, "java", "target");
+  const options = ["-q", "-B", `-Dmaven.repo.local=${join(cache, "java", "repository")}`, `-Dvarve.target=${target}`];
+  return {
+    name: "java",
+    needs: ["java", "javac", "mvn"],
+    prepare: [{ command: [...NICE, "mvn", ...options, "package"], folder }],
+    run: { command: ["java", "-cp", `${join(target, "classes")}:${join(target, "lib")}/*`, "Clients"], folder },
+  };
+}
+
+function rustClient(cache: string): Client {
+  const folder = join(HERE, "rust");
+  const target = join(cache, "rust");
+  return {
+    name: "rust",
+    needs: ["cargo"],
+    prepare: [{ command: [...NICE, "cargo", "build", "--quiet", "--locked", "--target-dir", target], folder }],
+    run: { command: [join(target, "debug", "clients")], folder },
+  };
+}
