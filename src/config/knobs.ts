@@ -542,6 +542,13 @@ export const KNOBS: Knobs = {
       default: undefined,
       reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
     },
+    rehearses: {
+      key: "query.rehearsal",
+      kind: bool,
+      default: true,
+      reason:
+        "After the start a second of queries on data of their own in memory, so that a client's first meets code that has run before.",
+    },
     promqlSamplesMax: {
       key: "query.promql.samples",
       kind: int(0, PROMQL_COUNT_MAX),

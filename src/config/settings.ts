@@ -193,6 +193,8 @@ export interface QuerySettings {
   readonly spillDir: string;
   /** Threads of large scans; undefined: one a core but one. */
   readonly workers: number | undefined;
+  /** Whether statements are rehearsed after the start. */
+  readonly rehearses: boolean;
   /** Samples, and series, that one PromQL query may read; 0: no limit. */
   readonly promqlSamplesMax: number;
   readonly promqlSeriesMax: number;
