@@ -1,6 +1,6 @@
 /**
  * Where the values of some labels lie in the label sets of a block of series, so that the codes of a block are looked up together and each
- * set is read no further than the last label that is wanted. 40 ns a set of four labels, and what its values' codes take.
+ * set is read no further than the last label that is wanted.
  */
 import type { TextTable } from "../../column/text-table.ts";
 import { digitOf } from "./label-set.ts";
