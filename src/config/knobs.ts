@@ -516,6 +516,13 @@ export const KNOBS: Knobs = {
       reason:
         "Memory one statement may hold for sorting, grouping and joining; from half of it on, rows go to query.spill_dir. 0 is no limit.",
     },
+    planCacheBytesMax: {
+      key: "query.plan_cache_size",
+      kind: size(0, TIB),
+      default: byteLength(8 * MIB),
+      reason:
+        "Memory for plans of queries, used again where a query of one table has other constants in WHERE: some 1,000 plans. 0 keeps none.",
+    },
     spillBytesMax: {
       key: "query.spill_limit",
       kind: size(0, 64 * TIB),
@@ -534,6 +541,13 @@ export const KNOBS: Knobs = {
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
       reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
+    },
+    rehearses: {
+      key: "query.rehearsal",
+      kind: bool,
+      default: true,
+      reason:
+        "After the start a second of queries on data of their own in memory, so that a client's first meets code that has run before.",
     },
     promqlSamplesMax: {
       key: "query.promql.samples",

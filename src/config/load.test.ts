@@ -399,8 +399,10 @@ sample_ratio = 1.0
 [query]
 timeout = "5m"
 memory_limit = "1GiB"
+plan_cache_size = "8MiB"
 spill_limit = "16GiB"
 spill_dir = "./varve_data/tmp"
+rehearsal = true
 promql.samples = 50000000
 promql.series = 1000000
 promql.points = 11000

@@ -185,12 +185,16 @@ export interface QuerySettings {
   readonly timeoutMs: DurationMillis;
   /** Memory one statement may hold for sorting, grouping and joining; 0: no limit. */
   readonly memoryBytesMax: ByteLength;
+  /** Memory for plans of statements that came lately; 0: every statement is planned. */
+  readonly planCacheBytesMax: ByteLength;
   /** Bytes on disk that all statements together may take for rows that do not fit in memory; 0: none, and such statements fail. */
   readonly spillBytesMax: ByteLength;
   /** The folder of these. */
   readonly spillDir: string;
   /** Threads of large scans; undefined: one a core but one. */
   readonly workers: number | undefined;
+  /** Whether statements are rehearsed after the start. */
+  readonly rehearses: boolean;
   /** Samples, and series, that one PromQL query may read; 0: no limit. */
   readonly promqlSamplesMax: number;
   readonly promqlSeriesMax: number;

@@ -12,7 +12,7 @@ import type { LongCalls } from "../query/expression/long-calls.ts";
 import type { QueryWorkers } from "../query/operator/contract/query-workers.ts";
 import { Pace, paced } from "../base/scheduler/pace.ts";
 import { MemoryBudget } from "../base/memory/memory-budget.ts";
-import { SYNTAX_TREE } from "../query/statement/shared/select.ts";
+import { type ExecOptions, SYNTAX_TREE } from "../query/statement/shared/select.ts";
 import { executeStatement, needsOf } from "../query/execute.ts";
 import { rewritePostgres } from "../query/postgres/rewrite.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
@@ -20,6 +20,7 @@ import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
 import { onlyStatement } from "../query/sql/parse.ts";
 import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
+import { KnownPlans } from "../query/known-plans/known-plans.ts";
 import { ParsedTexts } from "../query/sql/parsed-texts.ts";
 import { maskSyntaxError } from "../query/sql/print/secret-text.ts";
 import type { Statement } from "../query/sql/syntax/statement-ast.ts";
@@ -72,6 +73,8 @@ export interface StatementLimits {
   readonly calls?: LongCalls | undefined;
   /** What PromQL queries go by. Default: those of tools. */
   readonly promql?: PromqlLimits | undefined;
+  /** Plans of statements that came lately. Default: none are kept. */
+  readonly plans?: KnownPlans | undefined;
   /** Is told of every statement that ended. Default: nobody is. */
   readonly watch?: StatementWatch | undefined;
 }
@@ -132,6 +135,7 @@ export class LocalDb implements Db {
   private readonly running: RunningStatements;
   private readonly system: Omit<SystemFacts, "statements" | "kill">;
   private readonly texts: ParsedTexts = new ParsedTexts();
+  private readonly plans: KnownPlans;
 
   /** @param files what COPY and external tables reach; absent: nothing */
   constructor(engine: EngineFacade, scheduler: Scheduler, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
@@ -143,6 +147,7 @@ export class LocalDb implements Db {
     this.files = files;
     this.schemas = engine;
     this.running = new RunningStatements(clock);
+    this.plans = limits.plans ?? new KnownPlans(0);
     const room = { ...limits, running: this.running, clock };
     this.promql = new LocalPromql(engine, scheduler, (ask, session) => openQuery(ask, session, room), limits.promql);
     this.system = {
@@ -160,13 +165,21 @@ export class LocalDb implements Db {
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
+    const asked = understood(text, session);
+    const found = this.plans.ofText(asked, this.contextOf(session, session.signal));
+    if (found?.kind === "known") {
+      yield* this.run(found.statement, text, session, { known: found });
+      return;
+    }
     const memory = this.openSyntaxMemory();
     try {
-      const statements = await this.parse(text, session, memory);
+      const statements = await this.parse(asked, text, session, memory);
       if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
       const pace = new Pace(this.scheduler); // Thousands of short ones are long work, too.
       for (const statement of statements) {
-        yield* this.run(statement, text, session, memory.bytes);
+        const isOnly = statements.length === 1 && statement.kind === "select";
+        const onPlanned: ExecOptions["onPlanned"] = isOnly ? (made) => found?.keep(statement, made) : undefined;
+        yield* this.run(statement, text, session, { syntaxBytes: memory.bytes, onPlanned });
         await pace.turn();
       }
     } finally {
@@ -176,11 +189,19 @@ export class LocalDb implements Db {
 
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
     this.checkDatabase(session);
+    const context = this.contextOf(session, session.signal);
+    const known = this.plans.preparedOf(text, context);
+    if (known !== undefined) {
+      authorizeStatement(session, () => needsOf(known.statement, session.connection));
+      return known;
+    }
     const memory = this.openSyntaxMemory();
     try {
       const tree = onlyStatement(await parseInTurns(understood(text, session), this.parsePace(session, memory)));
       authorizeStatement(session, () => needsOf(tree.statement, session.connection));
-      return await prepareQuery(tree, text, this.contextOf(session, session.signal));
+      const query = await prepareQuery(tree, text, context);
+      this.plans.keepPreparedText(text, query, context);
+      return query;
     } catch (thrown) {
       throw await this.withoutSecrets(thrown, text);
     } finally {
@@ -192,12 +213,21 @@ export class LocalDb implements Db {
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
     // Without values the session itself: USE and SET change it.
-    yield* this.run(query.statement, query.text, values.length === 0 ? session : { ...session, placeholders }, 0);
+    const own = values.length === 0 ? session : { ...session, placeholders };
+    const options: ExecOptions = query.statement.kind === "select" ? this.planOfPrepared(query, values, own) : {};
+    yield* this.run(query.statement, query.text, own, options);
   }
 
-  private async parse(text: string, session: Session, memory: SyntaxMemory): Promise<readonly Statement[]> {
+  private planOfPrepared(query: PreparedQuery, values: readonly ParameterValue[], session: Session): ExecOptions {
+    const context = this.contextOf(session, session.signal);
+    const known = this.plans.ofPrepared(query, values, context);
+    return known === undefined ? { onPlanned: (made) => this.plans.keepPrepared(query, values, context, made) } : { known };
+  }
+
+  /** @param asked `text` as the grammar reads it */
+  private async parse(asked: string, text: string, session: Session, memory: SyntaxMemory): Promise<readonly Statement[]> {
     try {
-      return await this.texts.parseInTurns(understood(text, session), this.parsePace(session, memory));
+      return await this.texts.parseInTurns(asked, this.parsePace(session, memory));
     } catch (thrown) {
       this.limits.watch?.unparsed(toDbError(thrown).code);
       throw await this.withoutSecrets(thrown, text);
@@ -243,7 +273,7 @@ export class LocalDb implements Db {
   }
 
   /** Runs one statement of a text. */
-  private async *run(statement: Statement, text: string, session: Session, syntaxBytes: number): AsyncGenerator<StatementResult> {
+  private async *run(statement: Statement, text: string, session: Session, options: ExecOptions): AsyncGenerator<StatementResult> {
     const timed = new TimedStatement(this.clock);
     session.connection?.warnings.splice(0);
     const { memoryBytesMax, workers, calls, watch } = this.limits;
@@ -256,9 +286,9 @@ export class LocalDb implements Db {
       yield timed.result(
         await executeStatement(statement, this.contextOf(session, signal), {
           memoryBytesMax,
-          syntaxBytes,
           workers,
           calls,
+          ...options,
           ...room.options,
         }),
       );

@@ -24,6 +24,7 @@ interface OpenCursor {
 /** See the file header. */
 export interface Connection {
   readonly protocol: "mysql" | "postgres";
+  readonly client: ConnectionClient;
   /** Fires when the connection ends. */
   readonly signal: AbortSignal;
   /** By name, as PREPARE gave it. */
@@ -31,12 +32,30 @@ export interface Connection {
   readonly cursors: Map<string, OpenCursor>;
   /** Of the last statement; the next one clears it. */
   readonly warnings: string[];
+  /** Of the statement that runs: what its client says about it, by name. */
+  attributes: ReadonlyMap<string, string>;
+}
+
+/** What a protocol tells of a connection's client. */
+export interface ConnectionClient {
+  /** Number of the connection, as KILL knows it. */
+  readonly id?: number;
+  /** Who it is, as `user()` tells: `name@host`. */
+  readonly user?: string;
 }
 
 /** A connection that begins now. @param memory of what it keeps */
-export function newConnection(protocol: Connection["protocol"], signal: AbortSignal, memory: KeptMemory = UNCOUNTED): Connection {
-  return { protocol, signal, prepared: new KeptStatements(memory), cursors: new Map(), warnings: [] };
+export function newConnection(
+  protocol: Connection["protocol"],
+  signal: AbortSignal,
+  memory: KeptMemory = UNCOUNTED,
+  client: ConnectionClient = {},
+): Connection {
+  return { protocol, client, signal, prepared: new KeptStatements(memory), cursors: new Map(), warnings: [], attributes: NO_ATTRIBUTES };
 }
+
+/** Of a statement whose client says nothing about it. */
+export const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
 /** Gives back what a connection holds. */
 export async function endConnection(connection: Connection): Promise<void> {

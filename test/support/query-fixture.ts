@@ -11,6 +11,7 @@ import type { QueryWorkers } from "../../src/query/operator/contract/query-worke
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";
+import { checkKnownPlans, otherConstants } from "./known-plans-check.ts";
 import { localWorkers } from "./local-workers.ts";
 import { MemoryCatalog, openMemorySnapshot } from "./memory-catalog.ts";
 
@@ -77,10 +78,15 @@ const TRAVELLED: ExecOptions = {
 /** The same for every query of a run of tests: `VARVE_PLANS=encoded bun test src/query test/sql`. */
 export const PLANS_OF_RUN: ExecOptions = Bun.env["VARVE_PLANS"] === "encoded" ? TRAVELLED : {};
 
+/** Whether texts of a run are planned by templates, too, with some other constants: `VARVE_PLANS=known bun test src/query test/sql`. */
+const CHECKS_KNOWN: boolean = Bun.env["VARVE_PLANS"] === "known";
+const KNOWN_ROUNDS = 4;
+
 /** Runs all statements of a text and gives the last answer. */
 export async function runSql(text: string, context: QueryContext, given: ExecOptions = {}): Promise<Answer> {
   const options: ExecOptions = { ...PLANS_OF_RUN, ...given };
   let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
+  if (CHECKS_KNOWN) await checkKnownPlans(text, context, otherConstants(text.length), KNOWN_ROUNDS);
   for (const statement of parseSql(text)) {
     const result = await executeStatement(statement, context, options);
     if (result.kind === "affected") {

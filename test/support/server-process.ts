@@ -16,8 +16,12 @@ const TAIL_CHARACTERS = 2000;
 /** Settings of whoever runs the tests must not reach the server. */
 const SETTING_PREFIX = /^(?:VARVE|GREPTIMEDB_STANDALONE)__/;
 
-/** Servers of other tests run beside this one: each takes free ports where no test says otherwise. */
-const FREE_PORTS: Readonly<Record<string, string>> = { VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0" };
+/** Servers of other tests run beside this one: each takes free ports and rehearses nothing where no test says otherwise. */
+const BESIDE_OTHERS: Readonly<Record<string, string>> = {
+  VARVE__MYSQL__ADDR: "127.0.0.1:0",
+  VARVE__POSTGRES__ADDR: "127.0.0.1:0",
+  VARVE__QUERY__REHEARSAL: "false",
+};
 
 /** How a process ended. */
 export interface Ending {
@@ -53,7 +57,7 @@ export function launchVarve(
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
   const child = Bun.spawn([...wrapper, process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
     cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
-    env: { ...inherited, ...FREE_PORTS, ...env },
+    env: { ...inherited, ...BESIDE_OTHERS, ...env },
     stdin: new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",

@@ -42,6 +42,8 @@ const WIRING: readonly string[] = [
   "query-worker.ts",
   "query-threads.ts",
   "thread-parts.ts",
+  "rehearsal.ts",
+  "rehearsed-requests.ts",
   "version.ts",
 ];
 

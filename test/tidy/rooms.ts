@@ -33,6 +33,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["operator"],
       ["copy"],
       ["plan"],
+      ["known-plans"],
       ["statement", "workers", "promql"],
       ["bench"],
     ],

@@ -107,8 +107,8 @@ export class HeapWatch {
 
   /** Collects if there is reason to. */
   look(): void {
-    this.memory.noteOverhead(this.uncountedBytes);
     const resident = this.watched.residentBytes();
+    this.memory.noteOverhead(resident - this.memory.used);
     const isNear = resident > this.memory.bytesMax * NEAR_LIMIT;
     if (this.isCollecting && !isNear) return;
     const now = this.ownBytes();
@@ -138,7 +138,7 @@ export class HeapWatch {
     this.took = this.ended - began;
     this.least = this.ownBytes();
     this.leastResident = this.watched.residentBytes();
-    this.memory.noteOverhead(this.uncountedBytes);
+    this.memory.noteOverhead(this.leastResident - this.memory.used);
   }
 
   /**

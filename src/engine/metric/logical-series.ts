@@ -5,124 +5,105 @@
 import type { TableId } from "../../base/units.ts";
 import { countingUp } from "../../base/bytes/counting-up.ts";
 import { assert } from "../../base/assert.ts";
-import { textAt } from "../../column/text-table.ts";
 import { type NumberedSeries, seriesMeeting } from "../../storage/scan/select/series-selection.ts";
-import { decodeLabelBytes, decodeLabels } from "../../storage/series/label-set.ts";
-import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import { encodeLabels } from "../../storage/series/label-set.ts";
 import type { TagPredicate } from "../../table/scan.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
 import type { TableSchema } from "../../table/schema.ts";
-import { NumberList } from "./number-list.ts";
+import { checkTags } from "../series/series-mapper.ts";
+import { LabelColumns } from "./label-columns.ts";
+import type { NumberList } from "./number-list.ts";
 import type { PhysicalSeries, PhysicalTable } from "./physical-table.ts";
 import { SeriesListing } from "./series-listing.ts";
 
-/** Beside what the registry counts: its objects a label; the region's number and the place in the listing. */
+/** Beside what the columns count: their objects. */
 const BYTES_PER_LABEL = 1024;
-const BYTES_PER_SERIES = 16;
 
-/** Invariant: series s of `registry` is series `regionSeries[s]` of the region. */
+/** Position of the label sets among the region's tags. */
+const LABELS = 1;
+
+/** Invariant: series s of `tags` is series `list.values[s]` of the region. */
 export class LogicalSeries {
-  readonly registry: SeriesRegistry;
-  /** The region's series, under the numbers that `regionSeries` has. */
+  readonly tags: LabelColumns;
+  /** The region's series, under the numbers that `list` has. */
   readonly region: PhysicalSeries;
   private readonly physical: PhysicalTable;
   private readonly tableId: TableId;
-  private readonly regionSeries: NumberList = new NumberList();
+  /** Of the region; it grows, and those from `tags.count` on are not known here yet. */
+  private list: NumberList;
   private readonly listing: SeriesListing = new SeriesListing((series) => this.region.hashOf(this.regionSeriesOf(series)));
-  /** Position of a tag column by the id of its label on the physical table. */
-  private positions: Map<number, number> = new Map();
 
   constructor(schema: TableSchema, physical: PhysicalTable) {
-    this.registry = new SeriesRegistry(schema.name);
-    this.physical = physical;
     this.region = physical.current;
     this.tableId = schema.id;
+    this.list = this.region.byTable.seriesOf(schema.id);
+    const { registry } = this.region;
+    this.physical = physical;
+    this.tags = new LabelColumns({
+      sets: () => ({ texts: registry.textsAt(LABELS), codes: registry.codesAt(LABELS), regionSeries: this.list.values }),
+      labelId: (name) => physical.labelId(name),
+    });
     this.setSchema(schema);
   }
 
   /** Takes a version of the schema with more labels. */
   setSchema(schema: TableSchema): void {
-    const tags = schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []);
-    this.registry.setColumns(tags);
-    this.positions = new Map();
+    this.tags.setColumns(schema.primaryKey.flatMap((name) => schema.columns.find((column) => column.name === name) ?? []));
   }
 
   /** Learns of series that came since the last call. */
   catchUp(): void {
-    const { region } = this;
-    const list = region.byTable.seriesOf(this.tableId);
-    if (list.length === this.regionSeries.length) return;
-    const position = 1; // Label sets are the second tag of the region.
-    const codes = region.registry.codesAt(position);
-    const texts = region.registry.textsAt(position);
-    const { registry } = this;
-    registry.reserve(list.length);
-    const tags = new Uint32Array(registry.columnCount);
-    const { bytes, starts } = texts;
-    const each = (columnId: number, start: number, end: number): void => {
-      const position = this.positionOf(columnId);
-      tags[position] = registry.encodeBytes(position, bytes, start, end);
-    };
-    for (let i = this.regionSeries.length; i < list.length; i++) {
-      const regionSeries = list.values[i] as number;
-      const code = codes[regionSeries] as number;
-      tags.fill(0);
-      const isAscii = code === 0 || decodeLabelBytes(bytes, starts[code] as number, starts[code + 1] as number, each);
-      const series = isAscii ? registry.registerCodes(tags) : registry.register(this.valuesOf(textAt(texts, code) ?? ""));
-      assert(series === this.regionSeries.length, `label sets of a table are distinct; got series ${series} twice`);
-      this.regionSeries.push(regionSeries);
-    }
+    this.list = this.region.byTable.seriesOf(this.tableId);
+    this.tags.grow(this.list.length);
   }
 
-  private valuesOf(text: string): (string | undefined)[] {
-    const values: (string | undefined)[] = [];
-    decodeLabels(text, (columnId, start, end) => {
-      values[this.positionOf(columnId)] = text.slice(start, end);
-    });
-    return values;
-  }
-
-  /** About what is held in memory. */
+  /** About what is held in memory. The list of the region's numbers is the region's. */
   get byteLength(): number {
-    const { registry, regionSeries } = this;
-    return registry.byteLength + regionSeries.length * BYTES_PER_SERIES + registry.columnCount * BYTES_PER_LABEL;
+    return this.tags.byteLength + this.tags.columnCount * BYTES_PER_LABEL;
   }
 
   /** The region's number of one of the table's. */
   regionSeriesOf(series: number): number {
-    assert(series < this.regionSeries.length, `a series below ${this.regionSeries.length}; got ${series}`);
-    return this.regionSeries.values[series] as number;
+    assert(series < this.tags.count, `a series below ${this.tags.count}; got ${series}`);
+    return this.list.values[series] as number;
   }
 
   /** Those of some, which are all known. */
   regionSeriesFor(numbers: Uint32Array): Uint32Array {
-    const { values } = this.regionSeries;
+    const { values } = this.list;
     const { length } = numbers;
     const found = new Uint32Array(length);
     for (let i = 0; i < length; i++) found[i] = values[numbers[i] as number] as number;
     return found;
   }
 
+  /**
+   * The region's number of a tag set, or -1 when no series known so far has it.
+   *
+   * @throws DbError TableColumnNotFound for a tag that the table has not
+   */
+  regionSeriesWith(tags: TagSet): number {
+    checkTags(tags, this.tags);
+    const labels = tags.names.map((name, t) => ({ id: this.physical.labelId(name), value: tags.values[t] as string }));
+    labels.sort((a, b) => a.id - b.id);
+    const text = encodeLabels(
+      labels.map(({ id }) => id),
+      labels.map(({ value }) => value),
+    );
+    return this.region.registry.find([String(this.tableId), text]);
+  }
+
   /** The series that meet predicates, for a scan. */
   wanted(predicates: readonly TagPredicate[]): NumberedSeries {
     this.catchUp();
-    const { values, length } = this.regionSeries;
-    const found = seriesMeeting(this.registry, predicates);
-    if (found === undefined) return { numbers: countingUp(length), regionSeries: values.slice(0, length) };
-    return { numbers: found, regionSeries: this.regionSeriesFor(found) };
+    const found = seriesMeeting(this.tags, predicates);
+    if (found !== undefined) return { numbers: found, regionSeries: this.regionSeriesFor(found) };
+    const { count } = this.tags;
+    return { numbers: countingUp(count), regionSeries: this.list.values.slice(0, count) };
   }
 
   /** Series as the table lists them. */
   listed(numbers: Uint32Array): Uint32Array | undefined {
-    return this.listing.listed(numbers, this.regionSeries.length);
-  }
-
-  private positionOf(columnId: number): number {
-    let position = this.positions.get(columnId);
-    if (position === undefined) {
-      position = this.registry.positionOfName(this.physical.labelName(columnId));
-      assert(position >= 0, `label ${columnId} is a tag of table ${this.tableId}`);
-      this.positions.set(columnId, position);
-    }
-    return position;
+    return this.listing.listed(numbers, this.tags.count);
   }
 }

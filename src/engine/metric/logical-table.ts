@@ -14,7 +14,6 @@ import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { RegionScan } from "../table/engine-table.ts";
-import { seriesOfTags } from "../series/series-mapper.ts";
 import { isShareable, rowsWithin, shareMeeting } from "../table/table-share.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import { KeptSeries } from "./kept-series.ts";
@@ -39,7 +38,7 @@ export class LogicalTable implements Table {
     this.kept = new KeptSeries(physical.storage.cache, () => {
       const made = new LogicalSeries(this.schemaNow, physical);
       made.catchUp();
-      this.known.set(made.registry, made);
+      this.known.set(made.tags, made);
       this.lanesMade = [...this.lanesMade.filter((former) => former.deref() !== undefined), new WeakRef(made)];
       return made;
     });
@@ -50,7 +49,7 @@ export class LogicalTable implements Table {
   }
 
   get series(): SeriesView {
-    return this.lanes.registry;
+    return this.lanes.tags;
   }
 
   /** What of the schema matters for writes. */
@@ -104,11 +103,11 @@ export class LogicalTable implements Table {
     const lanes = this.lanesOf(request.numbers);
     lanes.catchUp();
     const { region } = storage;
-    const ofTable = lanes.registry.count / Math.max(1, region.seriesCount);
+    const ofTable = lanes.tags.count / Math.max(1, region.seriesCount);
     const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
-    if (rows * shareMeeting(lanes.registry, request.tagPredicates) < limits.rowsMin) return undefined;
+    if (rows * shareMeeting(lanes.tags, request.tagPredicates) < limits.rowsMin) return undefined;
     this.kept.keep(lanes);
-    return storage.shareRegion(this.resolved(request, metrics, lanes), limits, this.schema, lanes.registry);
+    return storage.shareRegion(this.resolved(request, metrics, lanes), limits, this.schema, lanes.tags);
   }
 
   /** What the region is asked for. @throws DbError TableColumnNotFound */
@@ -125,7 +124,7 @@ export class LogicalTable implements Table {
       assert(semantic === "tag", `tag predicates name tags; got ${column}, a ${semantic}`);
     }
     const selection = {
-      registry: lanes.registry,
+      registry: lanes.tags,
       tableId: this.schema.id,
       wanted: lanes.wanted.bind(lanes),
       regionSeriesOf: lanes.regionSeriesFor.bind(lanes),
@@ -153,7 +152,7 @@ export class LogicalTable implements Table {
     this.checkExists();
     const { lanes } = this;
     return this.physical.storage.deleteScanned(range, {
-      scan: (request) => this.scan({ ...request, numbers: lanes.registry }),
+      scan: (request) => this.scan({ ...request, numbers: lanes.tags }),
       regionSeriesOf: (series) => lanes.regionSeriesOf(series),
       registry: lanes.region.registry,
     });
@@ -162,9 +161,7 @@ export class LogicalTable implements Table {
   /** The region's number now of a tag set, or -1 when no series known so far has it. */
   regionSeriesOfTags(tags: TagSet): number {
     const { lanes } = this;
-    lanes.catchUp();
-    const series = seriesOfTags(tags, lanes.registry);
-    return series < 0 ? -1 : lanes.regionSeriesOf(series);
+    return lanes.regionSeriesWith(tags);
   }
 
   /** May be wider than the truth: the physical table's. */
@@ -198,10 +195,10 @@ export class LogicalTable implements Table {
     return this.kept.current;
   }
 
-  private outputOf(name: string, { registry }: LogicalSeries): OutputColumn {
+  private outputOf(name: string, { tags }: LogicalSeries): OutputColumn {
     const column = columnNamed(this.schema, name);
     if (column.semantic === "timestamp") return { kind: "time" };
-    if (column.semantic === "tag") return { kind: "tag", position: registry.positionOf(column.id) };
+    if (column.semantic === "tag") return { kind: "tag", position: tags.positionOf(column.id) };
     const { id, type } = this.storedField(column);
     return { kind: "field", column: { id, type, missing: undefined } };
   }

@@ -8,6 +8,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, sqlName } from "../../column/data-type.ts";
 import { TagMarks } from "../../storage/memtable/series-definitions.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import type { SeriesDictionary, TagSet } from "../../table/series-dictionary.ts";
 import { tagSyntax, tagText, tagValue } from "../../table/tag-value.ts";
 import { type PlainShape, resolvePlainKeys } from "./plain-keys.ts";
@@ -114,9 +115,14 @@ function planOf(names: readonly string[], registry: SeriesRegistry): ShapePlan {
  * @throws DbError TableColumnNotFound for a tag that the table has not, InvalidArguments as `resolveKeys`
  */
 export function seriesOfTags(tags: TagSet, registry: SeriesRegistry): number {
-  const unknown = tags.names.find((name) => registry.positionOfName(name) < 0);
-  if (unknown !== undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${unknown} is not a tag of table ${tags.table}`);
+  checkTags(tags, registry);
   return registry.find(valuesOf(tags, registry));
+}
+
+/** Whether the table has the tags that a set names. @throws DbError TableColumnNotFound */
+export function checkTags({ names, table }: TagSet, columns: Pick<SeriesTags, "positionOfName">): void {
+  const unknown = names.find((name) => columns.positionOfName(name) < 0);
+  if (unknown !== undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${unknown} is not a tag of table ${table}`);
 }
 
 /** Values by position: those given, NULL where NULL was given, defaults elsewhere. */

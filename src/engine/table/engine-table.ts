@@ -11,6 +11,7 @@ import { type ResolvedScan, selectedScan } from "../../storage/scan/selected-sca
 import { snapshotOf } from "../../storage/share/scan-snapshot.ts";
 import { splitScan } from "../../storage/share/split-scan.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import { columnNamed, tableNotFound } from "../../table/not-found.ts";
@@ -109,16 +110,16 @@ export class EngineTable implements Table {
    * A scan with names resolved in parts, from one snapshot of the region that is taken at once; undefined when it has few rows.
    *
    * @param schema of the table that asks
-   * @param registry its series, by the numbers that runs carry
+   * @param series its series, by the numbers that runs carry
    */
-  async shareRegion(scan: RegionScan, limits: ShareLimits, schema: TableSchema, registry: SeriesRegistry): Promise<SharedScan | undefined> {
+  async shareRegion(scan: RegionScan, limits: ShareLimits, schema: TableSchema, series: SeriesTags): Promise<SharedScan | undefined> {
     const timeRange = this.livingRange(scan.request.timeRange);
     const snapshot = this.region.snapshot(scan.registry);
     let shared: SharedScan | undefined;
     try {
       const selected = await selectedScan(this.scanOf(snapshot, scan, timeRange));
       const parts = splitScan(selected, limits);
-      const table = { schema, registry: scan.registry.id, tags: registry.view(), tagNames: registry.columnNames() };
+      const table = { schema, registry: scan.registry.id, tags: series.view(), tagNames: series.columnNames() };
       if (parts !== undefined) shared = { snapshot: snapshotOf(selected, table), parts, release: () => snapshot.release() };
       return shared;
     } finally {

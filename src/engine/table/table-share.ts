@@ -1,6 +1,6 @@
 /** When a scan of a region is worth several threads, told before any file is opened. */
 import type { Region } from "../../storage/region/region.ts";
-import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
+import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import type { ScanRequest, TimeRange } from "../../table/scan.ts";
 
 /** Rows of a region in a range of times, if times are spread evenly. */
@@ -18,7 +18,7 @@ export function rowsWithin(region: Region, { start, end }: TimeRange): number {
 }
 
 /** The part of a table's series that tag predicates leave, if series have values of tags evenly. @param registry the table's */
-export function shareMeeting(registry: SeriesRegistry, predicates: ScanRequest["tagPredicates"]): number {
+export function shareMeeting(registry: SeriesTags, predicates: ScanRequest["tagPredicates"]): number {
   let share = 1;
   for (const predicate of predicates) {
     if (predicate.kind !== "in") continue;

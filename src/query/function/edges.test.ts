@@ -28,8 +28,8 @@ describe("text", () => {
   });
 
   test("is asked for where numbers have no letters", async () => {
-    await fails("upper(12)", "3000 Failed to plan SQL: Error during planning: No function matches upper(Int64)");
-    await fails("upper(12)", "Argument 1 cannot be Int64.");
+    await fails("initcap(12)", "3000 Failed to plan SQL: Error during planning: No function matches initcap(Int64)");
+    await fails("initcap(12)", "Argument 1 cannot be Int64.");
     await fails("split_part('a,b', 1, 1)", "Argument 2 cannot be Int64 here.");
     await fails("split_part('a,b')", "It takes 3 arguments, not 1.");
     await fails("concat()", "It takes at least 1 argument");

@@ -34,11 +34,10 @@ export interface HttpServer extends HttpListener {
   listenForForwarded(path: string): ForwardedListener;
 }
 
-/** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  registerFacts(options.metrics, options.db, options.build);
+/** What answers requests, wherever they come from. */
+export function routedService(options: HttpServerOptions): HttpService {
   const pipelines = new PipelineStore(options.db, options.clock);
-  const service = new HttpService(options, {
+  return new HttpService(options, {
     routes: (metrics, failures) => [
       ...adminRoutes(options),
       ...sqlRoutes(options, metrics, failures),
@@ -54,6 +53,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ...promqlRowRoutes(options, metrics, failures),
     ],
   });
+}
+
+/** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  registerFacts(options.metrics, options.db, options.build);
+  const service = routedService(options);
   const listener = openListener(options, service);
   const { port } = listener;
   const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;

@@ -7,7 +7,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
-import type { WireSession } from "../wire/wire-session.ts";
+import type { Talk } from "./talk.ts";
 
 /** Rows that are made at once. */
 export interface CannedRows {
@@ -19,6 +19,9 @@ export interface CannedRows {
 export type CannedAnswer = "done" | CannedRows;
 
 const SQL_MODE = "ONLY_FULL_GROUP_BY STRICT_TRANS_TABLES NO_ZERO_IN_DATE NO_ZERO_DATE ERROR_FOR_DIVISION_BY_ZERO NO_ENGINE_SUBSTITUTION";
+/** Texts are UTF-8 and compare by their bytes. */
+const CHARSET = "utf8mb4";
+const COLLATION = "utf8mb4_bin";
 const LONG_TIMEOUT = "31536000";
 const ISOLATION = "REPEATABLE-READ";
 
@@ -32,12 +35,26 @@ const VARIABLES: Readonly<Record<string, string>> = {
   wait_timeout: LONG_TIMEOUT,
   net_write_timeout: LONG_TIMEOUT,
   version_comment: "GreptimeDB",
+  auto_increment_increment: "1",
+  character_set_client: CHARSET,
+  character_set_connection: CHARSET,
+  character_set_database: CHARSET,
+  character_set_results: CHARSET,
+  character_set_server: CHARSET,
+  character_set_system: CHARSET,
+  collation_connection: COLLATION,
+  collation_database: COLLATION,
+  collation_server: COLLATION,
+  init_connect: "",
+  license: "",
+  local_infile: "1",
+  sql_mode: SQL_MODE.replaceAll(" ", ","),
 };
 
 /** Beginnings of statements that are done by saying so. */
 const DONE: readonly RegExp[] = [
   /^(?:begin|commit|rollback|start|savepoint|release)\b/i,
-  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_write_timeout|foreign_key_checks)\b/i,
+  /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:names|character_set_results|net_\w+_timeout|foreign_key_checks)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:autocommit|sql_log_bin|transaction|sql_mode|sql_select_limit)\b/i,
   /^set\s+(?:session\s+|global\s+|@@session\.|@@global\.|@@)?(?:profiling|sql_quote_show_create)\b/i,
   /^select\s+\$\$/i,
@@ -46,9 +63,20 @@ const DONE: readonly RegExp[] = [
   /^unlock\s+binlog\b/i,
   /^show\s+master\s+status\b/i,
   /^show\s+all\s+slaves\s+status\b/i,
-  /^show\s+(?:plugins|engines)\b/i,
   /^show\s+@@/i,
-  /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
+];
+
+/** What is shown by tables that are always empty, or that another statement reads. */
+const EMPTY: readonly (readonly [RegExp, columns: string])[] = [
+  [/^show\s+plugins\s*$/i, "Name Status Type Library License"],
+  [
+    /^show\s+(?:full\s+)?triggers\b/i,
+    "Trigger Event Table Statement Timing Created sql_mode Definer character_set_client collation_connection Database_Collation",
+  ],
+  [
+    /^select\s+logfile_group_name\b[\s\S]*\binformation_schema\.files\b/i,
+    "LOGFILE_GROUP_NAME FILE_NAME TOTAL_EXTENTS INITIAL_SIZE ENGINE EXTRA",
+  ],
 ];
 
 const BEGINS = /^(?:begin|start\s+transaction)\b/i;
@@ -72,14 +100,16 @@ const TIME_DIFFERENCE = /^select\s+timediff\(\s*now\(\s*\)\s*,\s*utc_timestamp\(
 const CHARACTERS_MAX = 16 * 1024;
 
 /** The answer to a statement; undefined for one that is the database's. */
-export function cannedAnswer(text: string, session: WireSession): CannedAnswer | undefined {
+export function cannedAnswer(text: string, talk: Talk): CannedAnswer | undefined {
   if (text.length > CHARACTERS_MAX || /^insert\b/i.test(text)) return undefined;
   if (DONE.some((pattern) => pattern.test(text))) return "done";
+  const [, empty] = EMPTY.find(([pattern]) => pattern.test(text)) ?? [];
+  if (empty !== undefined) return { headers: empty.split(" ").map((name) => ({ name, type: STRING })), rows: [] };
   if (TIME_DIFFERENCE.test(text)) return textRow(["timediff(now(),utc_timestamp())"], ["00:00:00"]);
   const shown = SHOW_VARIABLES.exec(text);
   if (shown !== null) return shownVariable((shown[1] ?? shown[2] ?? "").toLowerCase());
   const [, list] = SELECT_VARIABLES.exec(text) ?? [];
-  return list === undefined ? undefined : selectedVariables(list, session);
+  return list === undefined ? undefined : selectedVariables(list, talk);
 }
 
 function shownVariable(name: string): CannedRows {
@@ -87,7 +117,7 @@ function shownVariable(name: string): CannedRows {
   return textRow(["Variable_name", "Value"], value === undefined ? ["", ""] : [name, value]);
 }
 
-function selectedVariables(list: string, session: WireSession): CannedRows | undefined {
+function selectedVariables(list: string, talk: Talk): CannedRows | undefined {
   const items = list.split(",").map((item) => VARIABLE.exec(item.trim()));
   if (items.some((item) => item === null)) return undefined;
   // What clients size their packets by is what the server takes.
@@ -96,11 +126,12 @@ function selectedVariables(list: string, session: WireSession): CannedRows | und
   const names = items.map((item) => item?.[3] ?? item?.[4] ?? item?.[5] ?? item?.[6] ?? item?.[1]?.toLowerCase() ?? "");
   return textRow(
     names,
-    items.map((item) => valueOf(item?.[2]?.toLowerCase() ?? "", session)),
+    items.map((item) => valueOf(item?.[2]?.toLowerCase() ?? "", talk)),
   );
 }
 
-function valueOf(name: string, { timeZone, settings }: WireSession): string {
+function valueOf(name: string, { session: { timeZone, settings }, isAutocommit }: Talk): string {
+  if (name === "autocommit") return isAutocommit ? "1" : "0";
   if (name === "time_zone") return timeZone;
   if (name === "system_time_zone") return parseTimeZone("SYSTEM") ?? "UTC";
   if (name === "max_execution_time") return String(settings.timeoutMillis);

@@ -219,9 +219,9 @@ describe("mysql2", () => {
     const victim = await connect();
     victim.on("error", () => undefined);
     const id = victim.threadId;
-    expect((await victim.query("SELECT connection_id() AS c, version() AS v"))[0]).toMatchObject([
-      { v: "8.4.2-GreptimeDB-1.3.0" },
-    ] as never);
+    const told = { c: id + 1, v: "8.4.2-GreptimeDB-1.3.0" };
+    expect((await victim.query("SELECT connection_id() + 1 AS c, version() AS v"))[0]).toEqual([told] as never);
+    expect((await victim.execute("SELECT connection_id() + 1 AS c, version() AS v"))[0]).toEqual([told] as never);
     expect((await victim.query("SELECT CONNECTION_ID()"))[0]).toEqual([{ "CONNECTION_ID()": id }] as never);
     await withClient(async (client) => {
       const slow = victim.query("SELECT count(*) FROM generate_series(1, 3000000) a JOIN generate_series(1, 3000) b ON a.value <> b.value");
@@ -235,6 +235,19 @@ describe("mysql2", () => {
       expect(client.query("KILL 123456")).rejects.toThrow("Unknown thread id");
     });
   });
+
+  test("attributes of statements", () =>
+    withClient(async (client) => {
+      const sql = "SELECT mysql_query_attribute_string('who') AS w, mysql_query_attribute_string('n') AS n";
+      const options = { sql, attributes: { who: "it's", n: 5, none: null } } as mysql.QueryOptions;
+      for (let i = 0; i < 2; i++) {
+        expect((await client.query(options))[0]).toEqual([{ w: "it's", n: "5" }] as never);
+        expect((await client.execute(options))[0]).toEqual([{ w: "it's", n: "5" }] as never);
+      }
+      expect((await client.query(sql))[0]).toEqual([{ w: null, n: null }] as never);
+      const withValues = { ...options, sql: "SELECT ? AS a, mysql_query_attribute_string('who') AS w" };
+      expect((await client.execute(withValues, ["x"]))[0]).toEqual([{ a: "x", w: "it's" }] as never);
+    }));
 
   test("another user, and a connection as at its start", () =>
     withClient(async (client) => {

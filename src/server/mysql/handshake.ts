@@ -4,9 +4,10 @@
  *   greeting   version 10 · server version \0 · connection id(4) · scramble(8) 0 · capabilities(2) · charset · status(2) · capabilities(2)
  *              · length of the scramble · reserved(10) · scramble(13) · plugin \0
  *   answer     capabilities(4) · longest packet(4) · charset(1) · reserved(23) · [TLS begins here] · user \0 · proof · database \0
- *              · plugin \0
+ *              · plugin \0 · length of attributes, attributes · level of zstd(1)
  */
 import { randomBytes } from "node:crypto";
+import type { Compression } from "./compression.ts";
 import { MalformedPacket, PacketReader, type PacketWriter, utf8 } from "./codec.ts";
 import { Capability, Charset } from "./packets.ts";
 
@@ -15,13 +16,17 @@ const SCRAMBLE_BYTES = 20;
 
 const FIRST_SCRAMBLE_BYTES = 8;
 const RESERVED_BYTES = 10;
+const ZSTD_LEVEL_MAX = 22;
 const SSL_REQUEST_BYTES = 32;
 /** LONG_PASSWORD, FOUND_ROWS, LONG_FLAG and PS_MULTI_RESULTS: what every server of protocol 4.1 has. */
 const CUSTOMARY: number = 0x1 | 0x2 | 0x4 | (1 << 18);
 
-const OFFERED: number =
+/** What the server can, as bits of `Capability`. */
+export const OFFERED: number =
   CUSTOMARY |
   Capability.ConnectWithDb |
+  Capability.Compress |
+  Capability.LocalFiles |
   Capability.Protocol41 |
   Capability.Transactions |
   Capability.SecureConnection |
@@ -32,6 +37,7 @@ const OFFERED: number =
   Capability.PluginAuthLenenc |
   Capability.SessionTrack |
   Capability.DeprecateEof |
+  Capability.ZstdCompression |
   Capability.QueryAttributes;
 
 /** What a client answers to the greeting. */
@@ -43,6 +49,8 @@ export interface HandshakeResponse {
   readonly database: string;
   /** Empty: the client knows none. */
   readonly plugin: string;
+  /** What the client wants to go on with once it has signed in. */
+  readonly compression: Compression | undefined;
 }
 
 /** Random bytes for proofs, without those that end texts in some clients. */
@@ -104,15 +112,26 @@ export function readResponse(payload: Uint8Array): HandshakeResponse {
       : reader.bytesZero();
   const database = has(Capability.ConnectWithDb) ? reader.textZero() : "";
   const plugin = has(Capability.PluginAuth) ? reader.textZero() : "";
-  return { capabilities, user, proof: proof.slice(), database, plugin };
+  const compression = readCompression(reader, capabilities);
+  return { capabilities, user, proof: proof.slice(), database, plugin, compression };
 }
 
-/** Reads COM_CHANGE_USER behind its first byte. @throws MalformedPacket */
+/** zlib goes before zstd where a client can do both, as in MySQL. */
+function readCompression(reader: PacketReader, capabilities: number): Compression | undefined {
+  if ((capabilities & Capability.Compress) !== 0) return { kind: "zlib" };
+  if ((capabilities & Capability.ZstdCompression) === 0) return undefined;
+  if ((capabilities & Capability.ConnectAttributes) !== 0) reader.lenencBytes();
+  const level = reader.u8();
+  if (level < 1 || level > ZSTD_LEVEL_MAX) throw new MalformedPacket(`${level} is no level of zstd; it is 1 to ${ZSTD_LEVEL_MAX}`);
+  return { kind: "zstd", level };
+}
+
+/** Reads COM_CHANGE_USER behind its first byte. A connection stays as compressed as it is. @throws MalformedPacket */
 export function readChangeUser(reader: PacketReader, capabilities: number): HandshakeResponse {
   const user = reader.textZero();
   const proof = reader.raw(reader.u8()).slice();
   const database = reader.textZero();
   if (reader.remaining >= 2) reader.u16(); // charset
   const plugin = reader.remaining > 0 ? utf8(reader.bytesZero()) : "";
-  return { capabilities, user, proof, database, plugin };
+  return { capabilities, user, proof, database, plugin, compression: undefined };
 }

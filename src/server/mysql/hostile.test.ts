@@ -1,12 +1,19 @@
 /** Clients that break the protocol (`test/support/hostile-suite.ts`). */
-import { expect } from "bun:test";
+import { describe, expect } from "bun:test";
+import { deflateSync } from "node:zlib";
+import { ClientBytes } from "../../../test/support/client-bytes.ts";
 import { testHostileClients } from "../../../test/support/hostile-suite.ts";
-import { startMysql } from "../../../test/support/mysql-fixture.ts";
-import { answer, command, errorOf, long, MysqlWire, query } from "../../../test/support/mysql-wire.ts";
+import { type MysqlFixture, startMysql } from "../../../test/support/mysql-fixture.ts";
+import { answer, command, errorOf, long, MysqlWire, packet, query } from "../../../test/support/mysql-wire.ts";
+
+/** A client that lets its files be loaded. */
+const LOCAL_FILES: Buffer = answer();
+LOCAL_FILES[4] = LOCAL_FILES[4]! | 0x80;
 
 const execute = (...fields: readonly (string | number | Uint8Array)[]): Buffer => command(0x17, long(1), 0, long(1), ...fields);
+const cursor = (...fields: readonly (string | number | Uint8Array)[]): Buffer => command(0x17, long(1), 1, long(1), ...fields);
 const SESSION: readonly Buffer[] = [
-  answer(),
+  LOCAL_FILES,
   query("SELECT 1; BEGIN"),
   command(2, Buffer.from("public")),
   command(0x16, Buffer.from("SELECT h FROM t WHERE v = ? AND h <> ? AND ts < ?")),
@@ -14,6 +21,12 @@ const SESSION: readonly Buffer[] = [
   execute(0, 1, 5, 0, 0xfd, 0, 12, 0, Buffer.alloc(8), 7, 0xe8, 7, 2, 29, 23, 59, 59),
   execute(0b110, 0, Buffer.alloc(8)),
   command(0x1c, long(1), long(10)),
+  cursor(0b111, 0),
+  command(0x1c, long(1), long(10)),
+  query("LOAD DATA LOCAL INFILE 'f' INTO TABLE t FIELDS ENCLOSED BY '\"'(h,ts)"),
+  packet(2, Buffer.from('"a""\\n"\t1\n')),
+  packet(3, Buffer.from('"c"\t2')),
+  packet(4),
   command(0x1a, long(1)),
   command(4, "t", Buffer.from("%")),
   command(0x1b, 0, 0),
@@ -26,28 +39,61 @@ const SESSION: readonly Buffer[] = [
   command(1),
 ];
 
-testHostileClients({
-  session: SESSION,
-  async start() {
-    const server = await startMysql();
-    const client = await MysqlWire.start(server.port);
-    client.send(query("CREATE TABLE t (h STRING PRIMARY KEY, ts TIMESTAMP TIME INDEX, v DOUBLE)"));
-    expect((await client.next())?.body[0]).toBe(0);
-    client.end();
-    return server;
-  },
-  async understood(port, session) {
-    const client = await MysqlWire.connect(port);
-    client.send(session);
-    const errors: number[] = [];
-    for (let found = await client.next(); found !== undefined; found = await client.next())
-      if (errorOf(found) !== 0) errors.push(errorOf(found));
-    expect(errors).toEqual([1421]); // There are no cursors.
-  },
-  async stillServes(port) {
-    const client = await MysqlWire.start(port);
-    client.send(query("SELECT 1"));
-    expect((await client.next())?.body).toEqual(Buffer.from([1]));
-    client.end();
-  },
-});
+async function start(): Promise<MysqlFixture> {
+  const server = await startMysql();
+  const client = await MysqlWire.start(server.port);
+  client.send(query("CREATE TABLE t (h STRING PRIMARY KEY, ts TIMESTAMP TIME INDEX, v DOUBLE)"));
+  expect((await client.next())?.body[0]).toBe(0);
+  client.end();
+  return server;
+}
+
+async function stillServes(port: number): Promise<void> {
+  const client = await MysqlWire.start(port);
+  client.send(query("SELECT 1"));
+  expect((await client.next())?.body).toEqual(Buffer.from([1]));
+  client.end();
+}
+
+describe("packets as they are", () =>
+  testHostileClients({
+    session: SESSION,
+    start,
+    stillServes,
+    async understood(port, session) {
+      const client = await MysqlWire.connect(port);
+      client.send(session);
+      const errors: number[] = [];
+      for (let found = await client.next(); found !== undefined; found = await client.next())
+        if (errorOf(found) !== 0) errors.push(errorOf(found));
+      expect(errors).toEqual([1421]); // The first FETCH has no cursor.
+    },
+  }));
+
+/** A compressed packet. @param unfolded 0: the bytes are as they are */
+function folded(sequence: number, unfolded: number, bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from([bytes.length, 0, 0, sequence, unfolded, 0, 0]), bytes]);
+}
+
+const COMPRESSED: Buffer = answer();
+COMPRESSED[4] = COMPRESSED[4]! | 0x20;
+const LONG: Buffer = query("SELECT 'a text that is longer than fifty bytes, as texts are that are worth it'");
+
+describe("compressed", () =>
+  testHostileClients({
+    session: [COMPRESSED, folded(0, LONG.length, deflateSync(LONG)), folded(0, 0, command(0x0e)), folded(0, 0, command(1))],
+    start,
+    stillServes,
+    async understood(port, session) {
+      const wire = await ClientBytes.connect(port);
+      wire.send(session);
+      await wire.closed;
+      const all: Buffer[] = [];
+      for (let byte = await wire.take(1); byte !== undefined; byte = await wire.take(1)) all.push(byte);
+      expect(
+        Buffer.concat(all)
+          .subarray(-11)
+          .equals(packet(1, 0, 0, 0, 2, 0, 0, 0)),
+      ).toBe(true); // what COM_PING is answered
+    },
+  }));

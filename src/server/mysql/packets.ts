@@ -35,6 +35,8 @@ export const Command = {
 /** What client and server can do, as bits of both handshakes. */
 export const Capability = {
   ConnectWithDb: 0x8,
+  Compress: 0x20,
+  LocalFiles: 0x80,
   Protocol41: 0x200,
   Ssl: 0x800,
   Transactions: 0x2000,
@@ -46,6 +48,7 @@ export const Capability = {
   PluginAuthLenenc: 0x200000,
   SessionTrack: 0x800000,
   DeprecateEof: 0x1000000,
+  ZstdCompression: 0x4000000,
   QueryAttributes: 0x8000000,
 } as const;
 
@@ -54,6 +57,8 @@ export const Status = {
   InTransaction: 0x0001,
   Autocommit: 0x0002,
   MoreResults: 0x0008,
+  CursorExists: 0x0040,
+  LastRowSent: 0x0080,
   SessionChanged: 0x4000,
 } as const;
 

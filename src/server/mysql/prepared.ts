@@ -2,42 +2,48 @@
  * Prepared statements of the binary protocol: parsed and described once, run with values as often as wanted, until they are closed.
  *
  *   PREPARE ─► id, types of parameters, columns as far as they are known
- *   SEND_LONG_DATA ─► pieces of a value, no answer      EXECUTE ─► values ─► rows in binary      RESET: pieces go      CLOSE: no answer
+ *   SEND_LONG_DATA ─► pieces of a value, no answer      EXECUTE ─► values ─► rows in binary, or a cursor ─► FETCH ─► some rows
+ *   RESET: pieces and cursor go                         CLOSE: no answer
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
+import { CURSORS_MAX } from "../../query/connection.ts";
 import { KeptStatements } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
-import { MalformedPacket, type PacketReader, utf8 } from "./codec.ts";
+import type { PacketReader } from "./codec.ts";
+import { Cursor } from "./cursor.ts";
 import { WireFailure } from "./errors.ts";
-import { answerOwn, type OwnStatement, ownStatement } from "./own-statements.ts";
+import { answerOwn, ownStatement, type PlainStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
-import { bytesValue, type GivenType, readValue } from "./parameter-values.ts";
+import { type NamedType, readGiven } from "./given-values.ts";
 import { statementsOf } from "./query.ts";
 import { describeColumn, sendResult } from "./results.ts";
 import type { Talk } from "./talk.ts";
 
 /** Most parameters of a statement: what the protocol can count. */
 const PARAMETERS_MAX = 0xffff;
-/** Bit of EXECUTE's flags: the number of values is told, query attributes among them. */
+/** Bits of EXECUTE's flags: rows are to be fetched. */
+const CURSOR_READ_ONLY = 0x01;
+/** The number of values is told, query attributes among them. */
 const COUNT_IS_TOLD = 0x08;
-const UNSIGNED = 0x80;
 
 interface Prepared {
   readonly parameters: readonly (DataType | undefined)[];
   readonly run: { readonly kind: "own"; readonly text: string } | { readonly kind: "query"; readonly query: PreparedQuery };
   /** Types of the last EXECUTE, for those that come without. */
-  types: readonly GivenType[];
+  types: readonly NamedType[];
   /** Pieces of values by parameter. */
   readonly long: Map<number, Uint8Array[]>;
+  cursor: Cursor | undefined;
 }
 
 /** See the file header. */
 export class PreparedStatements {
   private readonly talk: Talk;
   private readonly byId: KeptStatements<number, Prepared>;
+  private readonly withCursor: Set<Prepared> = new Set();
   private next = 1;
   /** Bytes of pieces that wait, and why the next EXECUTE is refused. */
   private longBytes = 0;
@@ -73,15 +79,17 @@ export class PreparedStatements {
       throw new WireFailure(1149, "42000", "(InvalidSyntax): a prepared statement is one statement; send them one by one");
     const [only = { start: 0, end: 0 }] = statements;
     const statement = text.slice(only.start, only.end).trimEnd();
-    const long = new Map<number, Uint8Array[]>();
-    if (statement === "" || ownStatement(statement, talk) !== undefined)
-      return { parameters: [], run: { kind: "own", text: statement }, types: [], long };
+    const state = { types: [], long: new Map<number, Uint8Array[]>(), cursor: undefined };
+    const own = ownStatement(statement, talk);
+    if (own?.kind === "load")
+      throw new WireFailure(1295, "HY000", "This command is not supported in the prepared statement protocol yet: LOAD DATA");
+    if (statement === "" || own !== undefined) return { parameters: [], run: { kind: "own", text: statement }, ...state };
     const run = talk.session.begin();
     try {
       const query = await talk.parts.db.prepare(statement, talk.session);
       if (query.parameters.length > PARAMETERS_MAX)
         throw new WireFailure(1390, "HY000", "Prepared statement contains too many placeholders");
-      return { parameters: query.parameters, run: { kind: "query", query }, types: [], long };
+      return { parameters: query.parameters, run: { kind: "query", query }, ...state };
     } finally {
       run.pause();
     }
@@ -134,24 +142,35 @@ export class PreparedStatements {
     this.longProblem = undefined;
     try {
       if (problem !== undefined) throw problem;
-      await this.run(prepared, this.readValues(reader, prepared));
+      const flags = reader.u8();
+      const values = this.readValues(reader, prepared, flags);
+      await this.closeCursor(prepared);
+      await this.run(prepared, values, (flags & CURSOR_READ_ONLY) !== 0);
     } finally {
       this.dropLong(prepared);
     }
     talk.metrics.querySeconds.observe({ subprotocol: "binquery", db }, (talk.parts.clock.monotonicMillis() - began) / 1000);
   }
 
-  private async run({ run }: Prepared, values: readonly ParameterValue[]): Promise<void> {
+  private async run(prepared: Prepared, values: readonly ParameterValue[], wantsCursor: boolean): Promise<void> {
     const { talk } = this;
+    const { run } = prepared;
     const { session, parts } = talk;
     if (run.kind === "own") {
       const own = run.text === "" ? undefined : ownStatement(run.text, talk);
+      if (own?.kind === "load") throw new WireFailure(1105, "HY000", "a statement that was prepared has become LOAD DATA");
       if (own?.kind !== "show-warnings") session.connection.warnings.length = 0;
       return own === undefined ? talk.ok() : this.runOwn(own);
     }
     session.connection.warnings.length = 0;
     const statement = session.begin();
     try {
+      if (wantsCursor) {
+        this.checkCursors();
+        prepared.cursor = await Cursor.open(talk, statement, parts.db.execute(run.query, values, session));
+        if (prepared.cursor !== undefined) this.withCursor.add(prepared);
+        return;
+      }
       for await (const result of parts.db.execute(run.query, values, session))
         await sendResult(talk, result, { isBinary: true, hasMore: false, signal: statement.signal });
     } finally {
@@ -159,39 +178,78 @@ export class PreparedStatements {
     }
   }
 
-  private runOwn(own: OwnStatement): Promise<void> {
+  private runOwn(own: PlainStatement): Promise<void> {
     const { signal } = new AbortController();
     return sendResult(this.talk, answerOwn(own, this.talk), { isBinary: true, hasMore: false, signal });
   }
 
+  private checkCursors(): void {
+    if (this.withCursor.size < CURSORS_MAX) return;
+    const why = `Can't open a cursor: the connection has ${CURSORS_MAX}; fetch one to its end, or close it`;
+    throw new WireFailure(1461, "42000", why);
+  }
+
   /** COM_STMT_RESET. @throws WireFailure */
-  reset(reader: PacketReader): void {
-    this.dropLong(this.named(reader.u32(), "mysqld_stmt_reset"));
+  async reset(reader: PacketReader): Promise<void> {
+    const prepared = this.named(reader.u32(), "mysqld_stmt_reset");
+    this.dropLong(prepared);
     this.longProblem = undefined;
+    await this.closeCursor(prepared);
     this.talk.ok();
   }
 
   /** COM_STMT_CLOSE: has no answer. @throws MalformedPacket */
-  close(reader: PacketReader): void {
+  async close(reader: PacketReader): Promise<void> {
     const id = reader.u32();
     const prepared = this.byId.get(id);
-    if (prepared !== undefined) this.dropLong(prepared);
     this.byId.delete(id);
+    if (prepared === undefined) return;
+    this.dropLong(prepared);
+    await this.closeCursor(prepared);
   }
 
-  /** COM_STMT_FETCH: all rows come with EXECUTE, and no cursor stays open. @throws WireFailure */
-  fetch(reader: PacketReader): never {
+  /** COM_STMT_FETCH. A cursor ends with its last row, and where it fails. @throws WireFailure, DbError, MalformedPacket */
+  async fetch(reader: PacketReader): Promise<void> {
     const id = reader.u32();
-    this.named(id, "mysqld_stmt_fetch");
-    throw new WireFailure(1421, "HY000", `The statement (${id}) has no open cursor.`);
+    const count = reader.u32();
+    const prepared = this.named(id, "mysqld_stmt_fetch");
+    const { cursor } = prepared;
+    if (cursor === undefined) throw new WireFailure(1421, "HY000", `The statement (${id}) has no open cursor.`);
+    let hasMore = false;
+    try {
+      hasMore = await cursor.fetch(count);
+    } finally {
+      if (!hasMore) await this.closeCursor(prepared);
+    }
   }
 
   /** Lets all go. */
-  clear(): void {
+  async clear(): Promise<void> {
     this.byId.clear();
     this.talk.session.memory.release(this.longBytes);
     this.longBytes = 0;
     this.longProblem = undefined;
+    for (const prepared of this.withCursor) await this.closeCursor(prepared);
+  }
+
+  private async closeCursor(prepared: Prepared): Promise<void> {
+    const { cursor } = prepared;
+    prepared.cursor = undefined;
+    this.withCursor.delete(prepared);
+    await cursor?.close();
+  }
+
+  private readValues(reader: PacketReader, prepared: Prepared, flags: number): readonly ParameterValue[] {
+    reader.u32(); // always 1
+    const { parameters, types, long } = prepared;
+    const { session } = this.talk;
+    const hasNames = this.talk.has(Capability.QueryAttributes);
+    const hasCount = hasNames && (flags & COUNT_IS_TOLD) !== 0;
+    const given = readGiven(reader, { parameters, types, long, hasNames, hasCount, timeZone: session.timeZone });
+    if ("tooFew" in given) throw wrongCount(given.tooFew, parameters.length);
+    prepared.types = given.types;
+    session.connection.attributes = given.attributes;
+    return given.values;
   }
 
   private named(id: number, what: string): Prepared {
@@ -207,53 +265,6 @@ export class PreparedStatements {
     this.talk.session.memory.release(bytes);
     long.clear();
   }
-
-  private readValues(reader: PacketReader, prepared: Prepared): readonly ParameterValue[] {
-    const flags = reader.u8();
-    reader.u32(); // always 1
-    const hasAttributes = this.talk.has(Capability.QueryAttributes);
-    const wanted = prepared.parameters.length;
-    if (wanted === 0 && !(hasAttributes && (flags & COUNT_IS_TOLD) !== 0)) return [];
-    const count = hasAttributes && (flags & COUNT_IS_TOLD) !== 0 ? reader.lenenc() : wanted;
-    if (count < wanted) throw wrongCount(count, wanted);
-    if (count === 0) return [];
-    const nulls = reader.raw((count + 7) >> 3);
-    if (reader.u8() === 1) prepared.types = readTypes(reader, count, hasAttributes);
-    if (prepared.types.length < count) throw new MalformedPacket("values come without their types");
-    const { timeZone } = this.talk.session;
-    const values: ParameterValue[] = [];
-    for (const [i, type] of prepared.types.slice(0, count).entries()) {
-      const place = prepared.parameters[i];
-      const pieces = prepared.long.get(i);
-      const isNull = ((nulls[i >> 3] ?? 0) & (1 << (i & 7))) !== 0;
-      if (pieces !== undefined) values.push(bytesValue(Buffer.concat(pieces), false, place));
-      else if (isNull) values.push({ type: place ?? { kind: "null" }, value: undefined });
-      else values.push(readValue(reader, type, place, timeZone));
-    }
-    return values.slice(0, wanted); // Attributes of a query follow the values, and nothing here asks for them.
-  }
-}
-
-/** `type(1) flags(1)` of each value, and its name where attributes may be among them. */
-function readTypes(reader: PacketReader, count: number, hasNames: boolean): readonly GivenType[] {
-  if (count * 2 > reader.remaining) throw new MalformedPacket("a packet ends before its fields do");
-  return Array.from({ length: count }, () => {
-    const given = { type: reader.u8(), isUnsigned: (reader.u8() & UNSIGNED) !== 0 };
-    if (hasNames) utf8(reader.lenencBytes());
-    return given;
-  });
-}
-
-/** Passes over the attributes before the text of COM_QUERY, which nothing here asks for. @throws MalformedPacket */
-export function skipAttributes(reader: PacketReader): void {
-  const count = reader.lenenc();
-  reader.lenenc(); // how many sets of values: one
-  if (count === 0) return;
-  if (count > reader.remaining) throw new MalformedPacket("a packet ends before its fields do");
-  const nulls = reader.raw((count + 7) >> 3);
-  if (reader.u8() !== 1) throw new MalformedPacket("attributes come without their types");
-  const types = readTypes(reader, count, true);
-  for (const [i, type] of types.entries()) if (((nulls[i >> 3] ?? 0) & (1 << (i & 7))) === 0) readValue(reader, type, undefined, "UTC");
 }
 
 function wrongCount(count: number, wanted: number): DbError {

@@ -138,7 +138,7 @@ test("canned answers", async () => {
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
     "set sql_mode='STRICT_TRANS_TABLES'",
     "/*!40101 SET character_set_client = utf8 */",
-    "/* ApplicationName=x */ SHOW PLUGINS",
+    "/* ApplicationName=x */ SHOW MASTER STATUS",
     "LOCK TABLES t READ",
     "UNLOCK TABLES",
     "COMMIT",
@@ -152,4 +152,24 @@ test("text: floats, intervals, lists", async () => {
   expect(await textRows("SELECT 1024.0::DOUBLE, 333.3::FLOAT, -0.5, true, INTERVAL '1 year 2 months 3 days 4 hours'")).toEqual([
     ["1024", "333.3", "-0.5", "1", "P1Y2M3DT4H"],
   ]);
+});
+
+test("what the session has changed is told: its database, its zone, autocommit", async () => {
+  const client = await MysqlWire.connect(server.port);
+  await client.next();
+  const tracks = Buffer.from(answer());
+  tracks[6] = tracks[6]! | 0x80; // SESSION_TRACK
+  client.send(tracks);
+  await client.next();
+  const told = async (text: string): Promise<readonly [status: number, what: string]> => {
+    client.send(query(text));
+    const { body } = (await client.next())!;
+    return [body.readUInt16LE(3) & 0x4002, body.toString("latin1", 7)];
+  };
+  expect(await told("SET autocommit = 0")).toEqual([0x4000, "\0\x11\0\x0f\x0aautocommit\x03OFF"]);
+  expect(await told("USE information_schema")).toEqual([0x4000, "\0\x15\x01\x13\x12information_schema"]);
+  expect(await told("SET SESSION autocommit=ON")).toEqual([0x4002, "\0\x10\0\x0e\x0aautocommit\x02ON"]);
+  expect(await told("SET time_zone = '+01:00'")).toEqual([0x4002, "\0\x13\0\x11\x09time_zone\x06+01:00"]);
+  expect(await told("BEGIN")).toEqual([2, ""]);
+  client.end();
 });

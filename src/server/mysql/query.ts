@@ -8,6 +8,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { splitStatements, type StatementText } from "../wire/split-statements.ts";
 import { grammarText } from "./backslash-escapes.ts";
 import { WireFailure } from "./errors.ts";
+import { loadData } from "./load/load-data.ts";
 import { answerOwn, ownStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
 import { sendResult } from "./results.ts";
@@ -43,10 +44,36 @@ interface QueryText {
 export async function statementsOf(sent: Uint8Array, talk: Talk): Promise<QueryText> {
   const pace = new Pace(talk.parts.scheduler);
   const text = await paced(grammarText(sent), pace);
-  const statements = await paced(splitStatements(text), pace);
+  const found = await paced(splitStatements(text), pace);
+  const known = inKnownWords(text, found);
+  if (known !== text) return { text: known, statements: await paced(splitStatements(known), pace) };
+  const statements = found;
   if (statements.length === 0 && !/\/\*|--/.test(text))
     throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
   return { text, statements };
+}
+
+/** Statements of MySQL that the grammar knows by other words. */
+const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^show\s+(?:global|session)\s+status\s*$/i, "SHOW STATUS"],
+  [
+    /^show\s+(?:storage\s+)?engines\s*$/i,
+    'SELECT engine AS "Engine", support AS "Support", comment AS "Comment", transactions AS "Transactions", xa AS "XA", ' +
+      'savepoints AS "Savepoints" FROM information_schema.engines',
+  ],
+];
+const OTHER_WORDS_CHARACTERS_MAX = 80;
+
+/** The text with such statements in words of the grammar. */
+function inKnownWords(text: string, statements: readonly StatementText[]): string {
+  let known = text;
+  for (const { start, end } of statements.toReversed()) {
+    if (end - start > OTHER_WORDS_CHARACTERS_MAX) continue;
+    const statement = text.slice(start, end);
+    const [, instead] = OTHER_WORDS.find(([pattern]) => pattern.test(statement)) ?? [];
+    if (instead !== undefined) known = known.slice(0, start) + instead + known.slice(end);
+  }
+  return known;
 }
 
 async function runAll({ text, statements }: QueryText, talk: Talk): Promise<void> {
@@ -76,8 +103,15 @@ async function runAll({ text, statements }: QueryText, talk: Talk): Promise<void
     if (own === undefined) throw new WireFailure(1105, "HY000", "a statement of the server's own is none any more");
     if (own.kind !== "show-warnings") talk.session.connection.warnings.length = 0;
     sent += 1;
+    const hasMore = sent < statements.length;
+    if (own.kind === "load") {
+      const rowCount = await loadData(own, statement, talk);
+      const warnings = talk.session.connection.warnings.length;
+      talk.ok({ rowCount, hasMore, info: `Records: ${rowCount}  Deleted: 0  Skipped: 0  Warnings: ${warnings}` });
+      continue;
+    }
     const { signal } = new AbortController();
-    await sendResult(talk, answerOwn(own, talk), { isBinary: false, hasMore: sent < statements.length, signal });
+    await sendResult(talk, answerOwn(own, talk), { isBinary: false, hasMore, signal });
   }
   await runOthers();
 }

@@ -1,18 +1,12 @@
-/**
- * Results of statements as packets: what columns there are, and rows straight from their vectors into the outgoing buffer, piece by
- * piece, with turns for others and waits for slow clients in between.
- */
-import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { Pace } from "../../base/scheduler/pace.ts";
-import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+/** Results of statements as packets: what columns there are, and rows (`wire/cells/row-stream.ts`). */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
-import { type CellPrinter, Cells, pieceRows } from "../wire/cells/cells.ts";
+import { RowStream, type RowWriter } from "../wire/cells/row-stream.ts";
 import { ANSWER_BYTES } from "../wire/limits.ts";
 import type { CannedRows } from "./canned-answers.ts";
 import { binaryPrinter, hasLength } from "./cells/binary-cells.ts";
-import { type RowColumn, writeRows } from "./cells/kernels/rows.ts";
+import { writeRows } from "./cells/kernels/rows.ts";
 import { textPrinter } from "./cells/text-cells.ts";
 import type { PacketWriter } from "./codec.ts";
 import type { Talk } from "./talk.ts";
@@ -53,48 +47,47 @@ export async function sendResult(talk: Talk, result: StatementResult, form: Resu
     talk.ok({ rowCount: result.rowCount, hasMore: form.hasMore });
     return;
   }
-  if (result.headers.length === 0) {
-    for await (const _ of result.batches); // What has no columns has no rows to show.
-    talk.ok({ rowCount: 0, hasMore: form.hasMore });
+  const { packets, parts } = talk;
+  const { headers, batches } = result;
+  const { isBinary, hasMore, signal } = form;
+  if (headers.length === 0) {
+    for await (const _ of batches); // What has no columns has no rows to show.
+    talk.ok({ rowCount: 0, hasMore });
     return;
   }
-  const { packets } = talk;
-  const place = packets.begin();
-  packets.lenenc(result.headers.length);
-  packets.end(place);
-  for (const header of result.headers) describeColumn(packets, header);
+  describeColumns(packets, headers);
   talk.endDefinitions();
-  await sendRows(talk, result, form);
-  talk.endRows(form.hasMore);
+  const rows = openRows(talk, result, isBinary);
+  try {
+    await rows.stream.send({ outgoing: packets.outgoing, scheduler: parts.scheduler }, signal, 0, rows.write);
+  } finally {
+    await rows.stream.close();
+  }
+  talk.endRows(hasMore);
 }
 
-async function sendRows(talk: Talk, { headers, batches }: RowsResult, { isBinary, signal }: ResultForm): Promise<void> {
-  const { timeZone } = talk.session;
-  const columns = headers.map(({ type }): RowColumn & { readonly printer: CellPrinter } => ({
-    cells: new Cells(),
-    hasLength: !isBinary || hasLength(type),
-    printer: isBinary ? binaryPrinter(type, timeZone) : textPrinter(type, timeZone),
-  }));
-  const { outgoing } = talk.packets;
-  const scheduler: Scheduler = talk.parts.scheduler;
-  const pace = new Pace(scheduler);
-  for await (const batch of batches) {
-    for (let at = 0; at < batch.rowCount; ) {
-      const rowCount = pieceRows(batch, at);
-      for (const [i, { cells, printer }] of columns.entries()) {
-        const vector = batch.vectors[i];
-        cells.makeRows(rowCount);
-        if (vector !== undefined) printer(vector, at, rowCount, cells);
-      }
-      for (let row = 0; row < rowCount; ) {
-        throwIfCancelled(signal);
-        row = writeRows(columns, isBinary, row, rowCount, talk.packets, ANSWER_BYTES / 2);
-        if (outgoing.isFull) await outgoing.flush();
-        if (pace.isDue()) await pace.turn();
-      }
-      at += rowCount;
-    }
-  }
+/** How many columns there are, and what they are. */
+export function describeColumns(packets: PacketWriter, headers: readonly ColumnHeader[]): void {
+  const place = packets.begin();
+  packets.lenenc(headers.length);
+  packets.end(place);
+  for (const header of headers) describeColumn(packets, header);
+}
+
+/** Rows to be sent, and what writes them. */
+export interface OpenRows {
+  readonly stream: RowStream;
+  readonly write: RowWriter;
+}
+
+/** The rows of a result. Whoever opens them closes their stream. */
+export function openRows({ packets, session: { timeZone } }: Talk, { headers, batches }: RowsResult, isBinary: boolean): OpenRows {
+  const printers = headers.map(({ type }) => (isBinary ? binaryPrinter(type, timeZone) : textPrinter(type, timeZone)));
+  const haveLength = headers.map(({ type }) => !isBinary || hasLength(type));
+  return {
+    stream: new RowStream(headers, batches, printers),
+    write: (columns, from, to) => writeRows(columns, haveLength, isBinary, from, to, packets, ANSWER_BYTES / 2),
+  };
 }
 
 /** Rows that were made at once, as a result. */

@@ -37,7 +37,8 @@ export function startMysqlServer(options: MysqlOptions): Promise<WireListener> {
   const accounts = provider && { provider, logins: new Logins(provider, logger, clock, refusals), keys: new PasswordKeys() };
   const serverVersion = options.serverVersion ?? SERVER_VERSION;
   const connections = new Connections();
-  const parts: SessionParts = { db, clock, scheduler, failures, accounts, connections, preparedMax, rejectsNoDatabase, serverVersion };
+  const own = { accounts, connections, preparedMax, rejectsNoDatabase, serverVersion };
+  const parts: SessionParts = { db, clock, scheduler, failures, ...own };
   return startWireListener(options, {
     name: "mysql",
     title: "MySQL",

@@ -9,6 +9,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
+import { NO_ATTRIBUTES } from "../../query/connection.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
 import { guarded } from "../wire/guarded.ts";
 import type { Framing } from "../wire/incoming.ts";
@@ -16,12 +17,14 @@ import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { WireServer } from "../wire/listener.ts";
 import type { EndReason, WireConnection, WireProtocol } from "../wire/wire-connection.ts";
 import { WireSession } from "../wire/wire-session.ts";
+import { type Compression, CompressedLayer } from "./compression.ts";
 import { MalformedPacket, PacketReader, PacketWriter, utf8 } from "./codec.ts";
 import { complain, complaintOf, WireFailure } from "./errors.ts";
-import { greet, type HandshakeResponse, newScramble, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
+import { greet, type HandshakeResponse, newScramble, OFFERED, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
 import { unknownDatabase, useDatabase } from "./own-statements.ts";
 import { Capability, Command, FRAMING, HEADER_BYTES, PART_BYTES } from "./packets.ts";
-import { PreparedStatements, skipAttributes } from "./prepared.ts";
+import { PreparedStatements } from "./prepared.ts";
+import { readAttributes } from "./given-values.ts";
 import { runQuery } from "./query.ts";
 import { type Accounts, greetingPlugin, Plugin, SignIn, switchPlugin, tellFastSuccess } from "./sign-in.ts";
 import { type MysqlParts, Talk } from "./talk.ts";
@@ -131,6 +134,14 @@ export class MysqlSession implements WireProtocol {
     if (state.kind === "ready") this.leave(state);
   }
 
+  /** The payload of a packet that belongs to the statement at work. */
+  private async readPacket(): Promise<Uint8Array | undefined> {
+    const packet = await this.connection.read();
+    if (packet === undefined) return undefined;
+    this.packets.sequence = ((packet[3] ?? 0) + 1) & 0xff;
+    return packet.subarray(HEADER_BYTES);
+  }
+
   /** The payload, once all its parts are there. */
   private whole(payload: Uint8Array): Uint8Array | undefined {
     const isLast = payload.length < PART_BYTES;
@@ -149,16 +160,18 @@ export class MysqlSession implements WireProtocol {
   }
 
   /** Ends what a session runs and keeps. */
-  private leave({ talk, prepared }: Ready): void {
+  private leave(state: Ready): void {
     this.parts.connections.remove(this.id);
-    prepared.clear();
-    void this.ended(talk); // Nobody waits for it.
+    void this.ended(state); // Nobody waits for it.
   }
 
-  /** Never rejects. */
-  private ended({ session }: Talk): Promise<void> {
+  /** What runs is cancelled first: a cursor that is read waits for that. Never rejects. */
+  private ended({ talk: { session }, prepared }: Ready): Promise<void> {
     return guarded(
-      () => session.close(),
+      async () => {
+        await session.close();
+        await prepared.clear();
+      },
       (thrown) => this.parts.failures.report(thrown, { method: "close", path: "mysql" }, () => session.client),
     );
   }
@@ -244,8 +257,14 @@ export class MysqlSession implements WireProtocol {
     const database = response.database === "" ? DEFAULT_DATABASE : databaseOf(response.database, db);
     if (!databaseExists(database, db)) throw unknownDatabase(response.database);
     const { client } = this.connection.socket;
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, memory: this.connection.memory });
-    const talk = new Talk(this.parts, this.server.metrics, this.packets, session, { id: this.id, capabilities: response.capabilities });
+    const { memory } = this.connection;
+    const told = { id: this.id, user: `${user.name}@${client.slice(0, client.lastIndexOf(":"))}` };
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, told, memory });
+    const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
+      id: this.id,
+      capabilities: response.capabilities & OFFERED,
+      readPacket: () => this.readPacket(),
+    });
     this.state = { kind: "ready", talk, prepared: new PreparedStatements(talk) };
     connections.add(this.id, {
       user,
@@ -255,6 +274,13 @@ export class MysqlSession implements WireProtocol {
     this.hasSignedIn = true;
     this.connection.incoming.bytesMax = PART_BYTES + HEADER_BYTES;
     talk.ok();
+    if (response.compression !== undefined) this.compress(response.compression);
+  }
+
+  /** What follows the OK of the sign-in is compressed. */
+  private compress(compression: Compression): void {
+    const { connection } = this;
+    connection.startLayer(new CompressedLayer(connection.socket, connection.outgoing, compression, connection.memory));
   }
 
   private command(payload: Uint8Array, state: Ready): Promise<void> | undefined {
@@ -283,7 +309,9 @@ export class MysqlSession implements WireProtocol {
   private async query(reader: PacketReader, talk: Talk): Promise<void> {
     let text: Uint8Array;
     try {
-      if (talk.has(Capability.QueryAttributes)) skipAttributes(reader);
+      talk.session.connection.attributes = talk.has(Capability.QueryAttributes)
+        ? readAttributes(reader, talk.session.timeZone)
+        : NO_ATTRIBUTES;
       text = reader.rest();
     } catch (thrown) {
       talk.failed(thrown);
@@ -292,7 +320,7 @@ export class MysqlSession implements WireProtocol {
     await runQuery(text, talk);
   }
 
-  private shortCommand(code: number, reader: PacketReader, { talk, prepared }: Ready): void {
+  private shortCommand(code: number, reader: PacketReader, { talk, prepared }: Ready): Promise<void> | void {
     switch (code) {
       case Command.InitDb:
         useDatabase(utf8(reader.rest()), talk);
@@ -331,7 +359,7 @@ export class MysqlSession implements WireProtocol {
     const response = readChangeUser(reader, state.talk.capabilities);
     this.state = { kind: "over" };
     this.parts.connections.remove(this.id);
-    state.prepared.clear();
+    await state.prepared.clear();
     await state.talk.session.close();
     if (this.isGone) return;
     await this.begin(response, true);
@@ -351,8 +379,9 @@ function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
 }
 
 async function reset({ talk, prepared }: Ready): Promise<void> {
-  prepared.clear();
+  await prepared.clear();
   await talk.session.reset();
   talk.isInTransaction = false;
+  talk.isAutocommit = true;
   talk.ok();
 }

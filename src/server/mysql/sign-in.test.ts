@@ -49,8 +49,12 @@ test("mysql_native_password: plain and stored passwords, wrong ones, unknown nam
   }));
 
 test("caching_sha2_password: the password itself by RSA where accounts are stored for others", () =>
-  withServer(`alice=wonder land,bob=${PBKDF2}`, async (server) => {
+  withServer(`alice=wonder land,bob=${PBKDF2},carol=${printVerifier(mysqlNative("secret"))}`, async (server) => {
     expect(await signIn(server, "alice", "wonder land")).toBe(1);
+    expect(await signIn(server, "carol", "secret")).toBe(1);
+    expect(await signIn(server, "carol", "secre")).toBe(1698);
+    expect(await signIn(server, "carol", "")).toBe(1698);
+    expect(await signIn(server, "alice", "")).toBe(1698);
     expect(await signIn(server, "bob", "password")).toBe(1);
     expect(await signIn(server, "bob", "passwor")).toBe(1698);
     expect(await signIn(server, "nobody", "password")).toBe(1698);

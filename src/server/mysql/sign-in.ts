@@ -2,12 +2,13 @@
  * How a client proves who it is (contract http.md 5.2, 5.6):
  *
  *   mysql_native_password   SHA1(password) xor SHA1(scramble, SHA1(SHA1(password))): where all accounts allow it
- *   caching_sha2_password   the same by SHA-256 for passwords stored plain; else the password itself, by TLS or encrypted with RSA
+ *   caching_sha2_password   the same by SHA-256 for passwords stored plain; else the password itself, by TLS or encrypted with RSA,
+ *                           held against whatever is stored
  *   mysql_clear_password    the password, by TLS alone
  *
  * Unknown names go the same way as known ones and fail at its end.
  */
-import { constants, generateKeyPair, type KeyObject, privateDecrypt } from "node:crypto";
+import { constants, createHash, generateKeyPair, type KeyObject, privateDecrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -143,6 +144,17 @@ export class SignIn {
     return this.plugin === Plugin.Native ? this.native(payload) : this.fast(payload);
   }
 
+  /** The account, where its password is stored plain or for mysql_native_password: the proof of that plugin is made of the password. */
+  private async storedForNative(password: string): Promise<User | undefined> {
+    const { name, scramble } = this.start;
+    try {
+      return await this.accounts.provider.authenticateMysqlNative(name, scramble, nativeProof(password, scramble));
+    } catch (thrown) {
+      if (!(thrown instanceof DbError)) throw thrown;
+      return undefined;
+    }
+  }
+
   private async native(proof: Uint8Array): Promise<User | DbError> {
     const { name, scramble, client } = this.start;
     try {
@@ -155,8 +167,10 @@ export class SignIn {
   }
 
   /** The short exchange; where that does not prove it, the password is asked for, which has the last word. */
-  private async fast(proof: Uint8Array): Promise<User | undefined> {
+  private async fast(proof: Uint8Array): Promise<User | undefined | DbError> {
     const { name, scramble } = this.start;
+    // A client without a password has nothing to answer to what would be asked of it.
+    if (proof.length <= 1) return this.checkPassword(new Uint8Array(0));
     const user = await this.accounts.provider.mysqlSha2User(name, scramble, proof);
     if (user !== undefined) {
       tellFastSuccess(this.packets);
@@ -183,13 +197,23 @@ export class SignIn {
   }
 
   /** A password and the zero byte behind it. */
-  private checkPassword(payload: Uint8Array): Promise<User | DbError> {
+  private async checkPassword(payload: Uint8Array): Promise<User | DbError> {
     const { name, client } = this.start;
+    const password = new PacketReader(payload).textZero();
+    const user = password === "" ? undefined : await this.storedForNative(password);
+    if (user !== undefined) return user;
     const read = (): { readonly name: string; readonly password: string } => {
-      const password = new PacketReader(payload).textZero();
       if (password === "") throw new DbError(StatusCode.UserPasswordMismatch, "Username and password does not match: no password");
       return { name, password };
     };
     return this.accounts.logins.check(read, "mysql", client);
   }
+}
+
+function nativeProof(password: string, scramble: Uint8Array): Uint8Array {
+  const sha1 = (...parts: readonly (string | Uint8Array)[]): Uint8Array =>
+    parts.reduce((hash, part) => hash.update(part), createHash("sha1")).digest();
+  const once = sha1(password);
+  const mask = sha1(scramble, sha1(once));
+  return once.map((byte, i) => byte ^ (mask[i] ?? 0));
 }

@@ -23,7 +23,15 @@ export interface MysqlParts {
   readonly preparedMax: number;
 }
 
-const NOTHING_MORE = { rowCount: 0, hasMore: false };
+/** What an OK says. */
+interface Done {
+  readonly rowCount: number;
+  readonly hasMore: boolean;
+  /** A line for people. */
+  readonly info?: string;
+}
+
+const NOTHING_MORE: Done = { rowCount: 0, hasMore: false };
 /** Kinds of changes that clients are told of. */
 const TRACK_VARIABLE = 0x00;
 const TRACK_SCHEMA = 0x01;
@@ -33,6 +41,8 @@ export interface TalkStart {
   readonly id: number;
   /** What client and server both can. */
   readonly capabilities: number;
+  /** The next packet of the client, for a statement that wants more of it; undefined when it is gone. Valid until the next call. */
+  readonly readPacket: () => Promise<Uint8Array | undefined>;
 }
 
 /** See the file header. */
@@ -44,11 +54,14 @@ export class Talk {
   readonly user: User;
   /** The connection's id. */
   readonly id: number;
+  readonly readPacket: TalkStart["readPacket"];
   capabilities: number;
   /** Between BEGIN and its end: statements count at once all the same, but clients look whether they are in one. */
   isInTransaction = false;
+  /** What the client has set; nothing goes by it. */
+  isAutocommit = true;
   /** Last values that the client was told of. */
-  private told: { database: string; timeZone: string };
+  private told: { readonly database: string; readonly timeZone: string; readonly isAutocommit: boolean };
 
   constructor(parts: MysqlParts, metrics: WireMetrics, packets: PacketWriter, session: WireSession, start: TalkStart) {
     this.parts = parts;
@@ -57,8 +70,9 @@ export class Talk {
     this.session = session;
     this.user = session.user;
     this.id = start.id;
+    this.readPacket = start.readPacket;
     this.capabilities = start.capabilities;
-    this.told = { database: session.database, timeZone: session.timeZone };
+    this.told = { database: session.database, timeZone: session.timeZone, isAutocommit: true };
   }
 
   /** Whether client and server have a capability. */
@@ -67,14 +81,14 @@ export class Talk {
   }
 
   /** Says that a statement without rows, or a command, is done. */
-  ok({ rowCount, hasMore }: { readonly rowCount: number; readonly hasMore: boolean } = NOTHING_MORE): void {
-    this.tellOk(0x00, rowCount, hasMore);
+  ok(done: Done = NOTHING_MORE): void {
+    this.tellOk(0x00, done);
   }
 
-  /** Ends rows. */
-  endRows(hasMore: boolean): void {
-    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, 0, hasMore);
-    else this.eof(hasMore);
+  /** Ends rows. @param cursor what is to be told of one, bits of `Status` */
+  endRows(hasMore: boolean, cursor = 0): void {
+    if (this.has(Capability.DeprecateEof)) this.tellOk(0xfe, { rowCount: 0, hasMore }, cursor);
+    else this.eof(hasMore, cursor);
   }
 
   /** Ends definitions of columns or parameters, for clients that want that. */
@@ -83,11 +97,11 @@ export class Talk {
   }
 
   /** An EOF packet as old clients know it. */
-  eof(hasMore: boolean): void {
+  private eof(hasMore: boolean, cursor = 0): void {
     const place = this.packets.begin();
     this.packets.outgoing.u8(0xfe);
     this.packets.u16(this.warningCount);
-    this.packets.u16(this.status(hasMore));
+    this.packets.u16(this.statusOf(hasMore) | cursor);
     this.packets.end(place);
   }
 
@@ -104,25 +118,27 @@ export class Talk {
     if (thrown instanceof AssertionError) this.packets.outgoing.send();
   }
 
-  private status(hasMore: boolean): number {
-    return Status.Autocommit | (hasMore ? Status.MoreResults : 0) | (this.isInTransaction ? Status.InTransaction : 0);
+  private statusOf(hasMore: boolean): number {
+    const mode = (this.isAutocommit ? Status.Autocommit : 0) | (this.isInTransaction ? Status.InTransaction : 0);
+    return mode | (hasMore ? Status.MoreResults : 0);
   }
 
   private get warningCount(): number {
     return Math.min(this.session.connection.warnings.length, 0xffff);
   }
 
-  private tellOk(first: number, rowCount: number, hasMore: boolean): void {
+  private tellOk(first: number, { rowCount, hasMore, info = "" }: Done, cursor = 0): void {
     const { packets } = this;
     const changes = this.has(Capability.SessionTrack) ? this.changes() : [];
     const place = packets.begin();
     packets.outgoing.u8(first);
     packets.lenenc(rowCount);
     packets.lenenc(0); // last inserted id
-    packets.u16(this.status(hasMore) | (changes.length > 0 ? Status.SessionChanged : 0));
+    packets.u16(this.statusOf(hasMore) | cursor | (changes.length > 0 ? Status.SessionChanged : 0));
     packets.u16(this.warningCount);
+    if (!this.has(Capability.SessionTrack)) packets.outgoing.text(info);
+    else if (info !== "" || changes.length > 0) packets.lenencText(info);
     if (changes.length > 0) {
-      packets.lenenc(0); // no text
       packets.lenenc(changes.reduce((sum, { length }) => sum + length, 0));
       for (const change of changes) packets.outgoing.raw(change);
     }
@@ -131,11 +147,13 @@ export class Talk {
 
   /** What of the session has changed since the client was told last. */
   private changes(): readonly Uint8Array[] {
+    const { isAutocommit } = this;
     const { database, timeZone } = this.session;
     const changes: Uint8Array[] = [];
     if (database !== this.told.database) changes.push(change(TRACK_SCHEMA, database));
     if (timeZone !== this.told.timeZone) changes.push(change(TRACK_VARIABLE, "time_zone", timeZone));
-    this.told = { database, timeZone };
+    if (isAutocommit !== this.told.isAutocommit) changes.push(change(TRACK_VARIABLE, "autocommit", isAutocommit ? "ON" : "OFF"));
+    this.told = { database, timeZone, isAutocommit };
     return changes;
   }
 }

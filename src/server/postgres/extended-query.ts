@@ -14,6 +14,7 @@ import type { ColumnHeader } from "../../column/batch.ts";
 import { KeptStatements, PREPARED_MAX } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
+import type { RowStream } from "../wire/cells/row-stream.ts";
 import { splitStatements } from "../wire/split-statements.ts";
 import type { StatementRun } from "../wire/wire-session.ts";
 import { withHexLiterals } from "./bytea-literals.ts";
@@ -26,7 +27,7 @@ import { answerOwn, columnsOf, endsTransaction, type PlainStatement } from "./ow
 import { ownStatement } from "./own-statements.ts";
 import { Tell, TransactionState } from "./packets.ts";
 import { parameterValue } from "./parameter-values.ts";
-import { describeRows, Format, RowStream } from "./results.ts";
+import { describeRows, Format, rowsAs, rowStream } from "./results.ts";
 import type { SimpleParts } from "./simple-query.ts";
 import { WireFailure } from "./errors.ts";
 import type { Talk } from "./talk.ts";
@@ -281,7 +282,7 @@ export class ExtendedQuery {
       const results = parts.db.execute(prepared.query, values, session)[Symbol.asyncIterator]();
       const { done, value: result } = await results.next();
       if (done === true) throw new DbError(StatusCode.Internal, "a statement gave no result");
-      const rows = result.kind === "rows" ? new RowStream(result.headers, result.batches, formats, session.settings) : undefined;
+      const rows = result.kind === "rows" ? rowStream(result, formats, session.settings) : undefined;
       portal.running = { results, result, rows, run };
       return portal.running;
     } finally {
@@ -314,7 +315,7 @@ export class ExtendedQuery {
         portal.isDone = true;
         return;
       }
-      const sent = await rows.send({ outgoing, scheduler: parts.scheduler }, run.signal, rowsMax);
+      const sent = await rows.send({ outgoing, scheduler: parts.scheduler }, run.signal, rowsMax, rowsAs(Tell.DataRow));
       if (sent.hasMore) {
         tell(outgoing, Tell.PortalSuspended);
         return;
@@ -336,8 +337,8 @@ export class ExtendedQuery {
     const answer = await answerOwn(statement, talk, this.parts);
     talk.notices();
     if (answer.kind === "rows") {
-      const rows = new RowStream(answer.headers, answer.batches, portal.formats, talk.session.settings);
-      await rows.send({ outgoing: talk.outgoing, scheduler: talk.parts.scheduler }, new AbortController().signal, 0);
+      const rows = rowStream(answer, portal.formats, talk.session.settings);
+      await rows.send({ outgoing: talk.outgoing, scheduler: talk.parts.scheduler }, new AbortController().signal, 0, rowsAs(Tell.DataRow));
     }
     tellText(talk.outgoing, Tell.CommandComplete, answer.tag);
   }

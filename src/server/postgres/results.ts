@@ -1,12 +1,6 @@
-/**
- * Results of statements as messages: what columns there are, and rows straight from their vectors into the outgoing buffer, piece by
- * piece, with turns for others and waits for slow clients in between.
- */
-import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { Pace } from "../../base/scheduler/pace.ts";
-import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+/** Results of statements as messages: what columns there are, and rows (`wire/cells/row-stream.ts`). */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { type CellPrinter, Cells, pieceRows } from "../wire/cells/cells.ts";
+import { RowStream, type RowWriter } from "../wire/cells/row-stream.ts";
 import { ANSWER_BYTES } from "../wire/limits.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 import { binaryPrinter } from "./cells/binary-cells.ts";
@@ -49,103 +43,21 @@ export function describeRows(outgoing: Outgoing, headers: readonly ColumnHeader[
   endMessage(outgoing, place);
 }
 
-/** Appends rows `[from, to)` of a piece, as many as make about `bytesMax` bytes, one at least; returns where to go on. */
-export type RowWriter = (
-  columns: readonly Cells[],
-  from: number,
-  to: number,
-  outgoing: Outgoing,
-  letter: number,
-  bytesMax: number,
-) => number;
-
-/** Where rows go, and beside what. */
-export interface RowsContext {
-  readonly outgoing: Outgoing;
-  readonly scheduler: Scheduler;
+/** The rows of a result, in formats that the client chose. */
+export function rowStream({ headers, batches }: ResultRows, formats: readonly Format[], style: TextStyle): RowStream {
+  const printers = headers.map(({ type }, i) =>
+    formatOf(formats, i) === Format.Binary ? binaryPrinter(type, style) : textPrinter(type, style),
+  );
+  return new RowStream(headers, batches, printers);
 }
 
-/** The rows of one result, sent as many at a time as are asked for. */
-export class RowStream {
+/** Columns and batches of a result. */
+interface ResultRows {
   readonly headers: readonly ColumnHeader[];
-  private readonly batches: AsyncIterator<Batch>;
-  private readonly columns: readonly { readonly cells: Cells; readonly printer: CellPrinter }[];
-  private batch: Batch | undefined;
-  /** Rows of the batch that were sent, and those that were printed. */
-  private sent = 0;
-  private pieceStart = 0;
-  private pieceEnd = 0;
-  private isDone = false;
+  readonly batches: AsyncIterable<Batch>;
+}
 
-  constructor(headers: readonly ColumnHeader[], batches: AsyncIterable<Batch>, formats: readonly Format[], style: TextStyle) {
-    this.headers = headers;
-    this.batches = batches[Symbol.asyncIterator]();
-    this.columns = headers.map(({ type }, i) => ({
-      cells: new Cells(),
-      printer: formatOf(formats, i) === Format.Binary ? binaryPrinter(type, style) : textPrinter(type, style),
-    }));
-  }
-
-  /**
-   * Sends rows.
-   *
-   * @param rowsMax 0: all
-   * @param letter of a row's message
-   * @returns how many, and whether there may be more
-   */
-  async send(
-    { outgoing, scheduler }: RowsContext,
-    signal: AbortSignal,
-    rowsMax: number,
-    letter: number = Tell.DataRow,
-    write: RowWriter = writeRows,
-  ): Promise<{ readonly rowCount: number; readonly hasMore: boolean }> {
-    const pace = new Pace(scheduler);
-    const cells = this.columns.map((column) => column.cells);
-    let rowCount = 0;
-    while (rowsMax === 0 || rowCount < rowsMax) {
-      if (!(await this.hasRow())) return { rowCount, hasMore: false };
-      throwIfCancelled(signal);
-      const end = rowsMax === 0 ? this.pieceEnd : Math.min(this.pieceEnd, this.sent + rowsMax - rowCount);
-      const from = this.sent - this.pieceStart;
-      const next = write(cells, from, end - this.pieceStart, outgoing, letter, ANSWER_BYTES / 2);
-      rowCount += next - from;
-      this.sent += next - from;
-      if (outgoing.isFull) await outgoing.flush();
-      if (pace.isDue()) await pace.turn();
-    }
-    return { rowCount, hasMore: true };
-  }
-
-  /** Ends it before its end. */
-  async close(): Promise<void> {
-    this.batch = undefined;
-    if (!this.isDone) await this.batches.return?.();
-    this.isDone = true;
-  }
-
-  /** Whether a printed row is there; reads on and prints the next piece where there is none. */
-  private async hasRow(): Promise<boolean> {
-    while (this.batch === undefined || this.sent === this.batch.rowCount) {
-      if (this.isDone) return false;
-      const next = await this.batches.next();
-      this.isDone = next.done === true;
-      this.batch = next.done === true ? undefined : next.value;
-      this.sent = 0;
-      this.pieceEnd = 0;
-    }
-    if (this.sent === this.pieceEnd) this.print(this.batch);
-    return true;
-  }
-
-  private print(batch: Batch): void {
-    const rowCount = pieceRows(batch, this.sent);
-    this.pieceStart = this.sent;
-    this.pieceEnd = this.sent + rowCount;
-    for (const [i, vector] of batch.vectors.entries()) {
-      const column = this.columns[i];
-      column?.cells.makeRows(rowCount);
-      column?.printer(vector, this.pieceStart, rowCount, column.cells);
-    }
-  }
+/** Rows as messages. @param letter of a row's message */
+export function rowsAs(letter: number): RowWriter {
+  return (columns, from, to, outgoing) => writeRows(columns, from, to, outgoing, letter, ANSWER_BYTES / 2);
 }

@@ -28,15 +28,18 @@ const REPORTED: readonly string[] = [
   "TimeZone",
 ];
 
+/** The same with their names and values as the list has them: looked up once, since each statement asks for all. */
+const REPORTED_SETTINGS = REPORTED.map((name) => ({ name, value: postgresSetting(name)?.value ?? "" }));
+
 /** See the file header. */
 export class Settings {
-  private readonly version: string;
+  private readonly serverVersion: string;
   private readonly kept: Map<string, string> = new Map();
   private readonly told: Map<string, string> = new Map();
 
   /** @param version of the server itself */
   constructor(version: string) {
-    this.version = version;
+    this.serverVersion = `${POSTGRES_VERSION}-GreptimeDB-${version}`;
   }
 
   /** Keeps a value; undefined: the default. @throws WireFailure when there are too many */
@@ -73,8 +76,8 @@ export class Settings {
 
   /** Tells the client of settings that it does not know to be so. */
   report(outgoing: Outgoing, session: WireSession): void {
-    for (const name of REPORTED) {
-      const { value } = this.show(name, session);
+    for (const { name, value: otherwise } of REPORTED_SETTINGS) {
+      const value = this.valueOf(name, session) ?? otherwise;
       if (this.told.get(name) === value) continue;
       this.told.set(name, value);
       const place = beginMessage(outgoing, Tell.ParameterStatus);
@@ -100,7 +103,7 @@ export class Settings {
       case "statement_timeout":
         return settings.timeoutMillis === 0n ? "0" : `${settings.timeoutMillis}ms`;
       case "server_version":
-        return `${POSTGRES_VERSION}-GreptimeDB-${this.version}`;
+        return this.serverVersion;
       case "is_superuser":
         return session.user.mode === "rw" ? "on" : "off";
       case "session_authorization":

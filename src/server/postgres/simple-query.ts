@@ -13,7 +13,7 @@ import { copyOut } from "./copy/copy-out.ts";
 import { answerOwn, type Deallocating, endsTransaction, type OwnAnswer } from "./own-answers.ts";
 import { type OwnStatement, ownStatement } from "./own-statements.ts";
 import { Tell } from "./packets.ts";
-import { describeRows, RowStream } from "./results.ts";
+import { describeRows, rowsAs, rowStream } from "./results.ts";
 import type { Talk } from "./talk.ts";
 
 /** What a simple query needs of its connection. */
@@ -116,9 +116,9 @@ async function tellResult(result: StatementResult, text: string, talk: Talk, sig
     return;
   }
   describeRows(outgoing, result.headers, []);
-  const rows = new RowStream(result.headers, result.batches, [], session.settings);
+  const rows = rowStream(result, [], session.settings);
   try {
-    const { rowCount } = await rows.send({ outgoing, scheduler: parts.scheduler }, signal, 0);
+    const { rowCount } = await rows.send({ outgoing, scheduler: parts.scheduler }, signal, 0, rowsAs(Tell.DataRow));
     talk.notices();
     tellText(outgoing, Tell.CommandComplete, tag ?? rowsTag(text, rowCount));
   } finally {

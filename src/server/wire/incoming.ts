@@ -28,7 +28,7 @@ export interface MessageRoom {
 
 const FIRST_BYTES = 4096;
 /** A message of so many bytes needs no room of others: each connection may have one. */
-const FREE_BYTES: number = 64 * 1024;
+export const FREE_BYTES: number = 64 * 1024;
 
 /** See the file header. */
 export class Incoming {

@@ -12,7 +12,7 @@ import { type ListenerOptions, startWireListener, type WireListener, type WireLi
 import type { TlsFiles } from "./tls-files.ts";
 import type { EndReason, WireConnection, WireProtocol } from "./wire-connection.ts";
 
-/** One byte of length, which counts itself. `i`: signs in, `w`: works for 50 ms, `t`: TLS, `l`: a long answer, `x`: throws. */
+/** One byte of length, which counts itself. `i`: signs in, `w`: works for 50 ms, `t`: TLS, `l`, `m`: long answers, `x`: throws. */
 const framing: Framing = { headerBytes: 1, lengthOf: (bytes, at) => bytes[at]! };
 
 class Letters implements WireProtocol {
@@ -38,6 +38,11 @@ class Letters implements WireProtocol {
     if (letter === "i") this.isSignedIn = true;
     if (letter === "t" && this.tls !== undefined) this.connection.startTls(this.tls.context, this.connection.incoming.rest());
     if (letter === "w") return Bun.sleep(50).then(() => outgoing.text("worked "));
+    if (letter === "m") {
+      outgoing.raw(new Uint8Array(16 * 1024 * 1024).fill(0x2e));
+      outgoing.send();
+      outgoing.text("m's end ");
+    }
     if (letter === "x") throw new Error("a bug");
     if (letter === "q") this.connection.bye();
     return letter === "l" ? this.long() : undefined;
@@ -291,4 +296,16 @@ test("an address that is taken, and files that are no certificate, are named", a
   expect(start({}, { port })).rejects.toThrow("(postgres.addr)");
   const tlsOptions = { mode: "require", certPath: "/nowhere", keyPath: "/nowhere", watch: false } as const;
   expect(start({}, { tls: tlsOptions })).rejects.toThrow("cannot use TLS with certificate /nowhere");
+});
+
+test("a message that comes while the end of an answer waits for a slow client is handled", async () => {
+  const client = connect(await start());
+  client.socket.write(letters("im"));
+  await client.until("....");
+  client.socket.pause();
+  await Bun.sleep(20);
+  client.socket.write(letters("w"));
+  await Bun.sleep(20);
+  client.socket.resume();
+  await client.until("worked");
 });

@@ -6,7 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { User } from "../../db/auth/user.ts";
 import type { Session } from "../../db/session.ts";
-import { type Connection, endConnection, newConnection } from "../../query/connection.ts";
+import { type Connection, type ConnectionClient, endConnection, newConnection } from "../../query/connection.ts";
 import type { KeptMemory } from "../../query/kept-statements.ts";
 import { newSettings, type SessionSettings } from "../../query/session-settings.ts";
 import type { WireName } from "./wire-metrics.ts";
@@ -19,6 +19,8 @@ export interface SessionStart {
   readonly timeZone: string;
   /** Address of the client. */
   readonly client: string;
+  /** What statements may ask of the client, where the protocol tells it. */
+  readonly told?: ConnectionClient;
   /** Of what it keeps between statements. */
   readonly memory: KeptMemory;
 }
@@ -55,7 +57,7 @@ export class WireSession implements Session {
     this.memory = start.memory;
     this.database = start.database;
     this.timeZone = start.timeZone;
-    this.connection = newConnection(start.protocol, this.life.signal, start.memory);
+    this.connection = newConnection(start.protocol, this.life.signal, start.memory, start.told);
     this.signal = this.life.signal;
   }
 
@@ -89,7 +91,7 @@ export class WireSession implements Session {
   /** Makes it as it was at its start, as a pool of connections wants it. */
   async reset(): Promise<void> {
     await endConnection(this.connection);
-    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.memory);
+    this.connection = newConnection(this.start.protocol, this.life.signal, this.start.memory, this.start.told);
     this.database = this.start.database;
     this.timeZone = this.start.timeZone;
     this.settings = newSettings();

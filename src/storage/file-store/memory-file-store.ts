@@ -2,7 +2,7 @@
 import { corrupted } from "../../base/error.ts";
 import type { FileStore } from "./file-store.ts";
 
-/** A store in memory, for tests. `files` is its content. */
+/** A store in memory, for tests and rehearsals. `files` is its content. */
 export function memoryFileStore(files: Map<string, Uint8Array> = new Map()): FileStore {
   return {
     async create(name) {

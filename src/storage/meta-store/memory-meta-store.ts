@@ -1,7 +1,7 @@
 import { compareText } from "../series/series-ranks.ts";
 import type { MetaStore, MetaValue } from "./meta-store.ts";
 
-/** A meta store in memory, for tests. */
+/** A meta store in memory, for tests and rehearsals. */
 export function memoryMetaStore(): MetaStore {
   const entries = new Map<string, string>();
   return {

@@ -64,12 +64,11 @@ export async function selectedScan(scan: ResolvedScan, sliceSeries: number = SLI
   const { order, tagPredicates } = scan.request;
   const opened = await openFiles(scan);
   const numbered = selection?.registry ?? registry;
-  // So that the rows of a slice lie together.
-  const sorted = order === "none" && numbered.count > sliceSeries ? "series-time" : order;
+  // So that the rows of a slice lie together: in the order of the tags, or by number where that is the same to all files, as after a start.
+  const orderOf = (count: number): ScanRequest["order"] =>
+    order === "none" && count > sliceSeries && !opened.every(({ sst }) => sst.liesByNumber) ? "series-time" : order;
   const slots =
-    selection === undefined
-      ? selectSeries(registry, tagPredicates, sorted !== "none")
-      : selectOfTable(registry, selection, tagPredicates, sorted);
+    selection === undefined ? selectSeries(registry, tagPredicates, orderOf) : selectOfTable(registry, selection, tagPredicates, orderOf);
   const tags = selection?.tags ?? numbered;
   return { ...rest, opened, slots, tags, seriesCount: registry.count, numberCount: numbered.count };
 }

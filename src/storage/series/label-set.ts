@@ -68,7 +68,8 @@ export function decodeLabelBytes(
   return true;
 }
 
-function digitOf(code: number | undefined): number {
+/** A digit in base 36, as a byte. */
+export function digitOf(code: number | undefined): number {
   const digit = code === undefined ? -1 : code < COLON ? code - 0x30 : code - 0x61 + 10; // '0'..'9', 'a'..'z'
   if (digit < 0 || digit >= 36) assert(false, `a digit in base 36; got byte ${code}`);
   return digit;

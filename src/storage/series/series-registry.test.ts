@@ -204,3 +204,29 @@ describe("a series registry", () => {
     expect(registry.byteLength / count - 10).toBeLessThan(100);
   });
 });
+
+test("gives the series of files the numbers that they would have one by one, whatever order they come in", () => {
+  const code = fc.nat({ max: 5 });
+  const tuples = fc.uniqueArray(fc.tuple(code, code), { maxLength: 30, selector: ([a, b]) => a * 10 + b });
+  const file = fc.record({ tuples, isSorted: fc.boolean(), written: fc.option(fc.tuple(code, code)) });
+  fc.assert(
+    fc.property(fc.array(file, { maxLength: 5 }), (files) => {
+      const [registry, reference] = [registryOf("a", "b"), registryOf("a", "b")];
+      for (const each of [registry, reference]) {
+        for (let value = 0; value < 5; value++) for (let c = 0; c < 2; c++) each.encode(c, `v${value}`);
+      }
+      for (const { tuples, isSorted, written } of files) {
+        const rows = isSorted ? tuples.toSorted(([a, b], [c, d]) => a - c || b - d) : tuples;
+        const into = new Uint32Array(rows.length);
+        const codes = [0, 1].map((c) => Uint32Array.from(rows, (row) => row[c] ?? 0));
+        if (rows.length > 0) registry.registerFileBlock(codes, rows.length, into);
+        expect([...into]).toEqual(rows.map((row) => reference.registerCodes(Uint32Array.from(row))));
+        if (written !== null)
+          expect(registry.registerCodes(Uint32Array.from(written))).toBe(reference.registerCodes(Uint32Array.from(written)));
+      }
+      expect(registry.count).toBe(reference.count);
+      for (let series = 0; series < reference.count; series++) expect(registry.find(tagsOf(reference, series))).toBe(series);
+    }),
+    { seed: 29, numRuns: 300 },
+  );
+});

@@ -15,8 +15,8 @@ import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import type { TextTable } from "../../column/text-table.ts";
-import type { SeriesView } from "../../table/series-view.ts";
 import { orderByTags, type TagColumnView } from "./series-ranks.ts";
+import type { SeriesTags } from "./series-tags.ts";
 import { grownWords, powerOfTwoFrom } from "./shared-array.ts";
 import { TagColumn, tagDefaultText, type TagDefinition } from "./tag-column.ts";
 import { TagPostings } from "./tag-postings.ts";
@@ -33,7 +33,7 @@ export interface SeriesRoom {
 const ENDLESS: SeriesRoom = { refusal: () => undefined };
 
 /** See the file header. Invariant: no two series have equal code tuples. */
-export class SeriesRegistry implements SeriesView {
+export class SeriesRegistry implements SeriesTags {
   /** Tells the registries of a process apart. */
   readonly id: number = ++registries;
   private readonly columns: TagColumn[] = [];
@@ -42,6 +42,12 @@ export class SeriesRegistry implements SeriesView {
   private readonly slots: HashSlots = new HashSlots(8);
   private capacity = 8;
   private size = 0;
+  /** Series below it are in `slots`. */
+  private indexed = 0;
+  /** Series that there is to be room for in `slots`, once they are needed; 0: there is. */
+  private expected = 0;
+  /** The number behind the last that a file had. */
+  private next = 0;
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   /** Of the series that are being registered. */
   private hashes: Int32Array<ArrayBuffer> = new Int32Array(0);
@@ -111,6 +117,7 @@ export class SeriesRegistry implements SeriesView {
     column.initialCode = column.dictionary.encode(text);
     if (column.initialCode === 0) return;
     column.codes.fill(column.initialCode, 0, this.size);
+    column.codeEnd = column.initialCode + 1;
     this.rehash(); // No two series become one: they differ in an older column.
   }
 
@@ -233,6 +240,11 @@ export class SeriesRegistry implements SeriesView {
     return this.columnAt(position).dictionary.encodeBytes(bytes, start, end);
   }
 
+  /** As `TagDictionary.encodeTexts`, of the tag column at `position`. */
+  encodeTexts(position: number, texts: TextTable, codes: Uint32Array): void {
+    this.columnAt(position).dictionary.encodeTexts(texts, codes);
+  }
+
   /** As `TagDictionary.encodeSpans`, of the tag column at `position`. */
   encodeSpans(
     position: number,
@@ -283,16 +295,55 @@ export class SeriesRegistry implements SeriesView {
   registerFileBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
     this.isOfFile = true;
     try {
-      this.registerBlock(codes, count, into);
+      const done = this.registerInOrder(codes, count, into);
+      if (done === count) return;
+      const rest = codes.map((column) => column.subarray(done, count));
+      this.registerBlock(rest, count - done, into.subarray(done, count));
+      this.next = (into[count - 1] as number) + 1;
     } finally {
       this.isOfFile = false;
     }
   }
 
+  /**
+   * Those at the beginning of a file's block that are the series known behind the last one, or certainly new: without slots. Returns how
+   * many they are.
+   */
+  private registerInOrder(codes: readonly Uint32Array[], count: number, into: Uint32Array): number {
+    const { scratch } = this;
+    for (let i = 0; i < count; i++) {
+      for (let c = 0; c < codes.length; c++) scratch[c] = (codes[c] as Uint32Array)[i] as number;
+      if (i === 0 && !(this.next < this.size && this.equals(this.next, scratch))) this.next = this.hasNewCode(scratch) ? this.size : 0;
+      if (this.next < this.size ? !this.equals(this.next, scratch) : !this.hasNewCode(scratch)) return i;
+      if (this.next === this.size) this.append(scratch);
+      into[i] = this.next++;
+    }
+    return count;
+  }
+
+  /** Whether no series has one of the codes. */
+  private hasNewCode(codes: Uint32Array): boolean {
+    for (let c = 0; c < codes.length; c++) if ((codes[c] as number) >= (this.columns[c] as TagColumn).codeEnd) return true;
+    return false;
+  }
+
+  /** Puts into `slots` what is not there. */
+  private index(): void {
+    this.slots.reserve(Math.max(this.size, this.expected));
+    this.expected = 0;
+    const { columns, scratch } = this;
+    const kept = scratch.slice(); // It may hold what is looked up.
+    for (; this.indexed < this.size; this.indexed++) {
+      for (let c = 0; c < columns.length; c++) scratch[c] = (columns[c] as TagColumn).codes[this.indexed] as number;
+      this.slots.add(hashOf(scratch, columns.length), this.indexed);
+    }
+    scratch.set(kept);
+  }
+
   /** Makes room for `count` series: growing step by step copies and hashes all of them again. */
   reserve(count: number): void {
     if (count > this.capacity) this.grow(powerOfTwoFrom(count));
-    this.slots.reserve(count);
+    this.expected = Math.max(this.expected, count);
   }
 
   /** As `reserve`, of the values of the tag column at `position`: `size` of them, NULL among them, of `textBytes` together. */
@@ -324,6 +375,7 @@ export class SeriesRegistry implements SeriesView {
   registerBlock(codes: readonly Uint32Array[], count: number, into: Uint32Array): void {
     if (this.hashes.length < count) this.hashes = new Int32Array(count);
     const { hashes, scratch } = this;
+    if (this.indexed < this.size || this.expected > 0) this.index();
     hashes.fill(HASH_START, 0, count);
     for (let c = 0; c < codes.length; c++) hashColumn(hashes, codes[c] as Uint32Array, c, count);
     this.slots.fetch(hashes, count);
@@ -336,6 +388,7 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private seriesOf(hash: number, codes: Uint32Array): number {
+    if (this.indexed < this.size || this.expected > 0) this.index();
     const { pairs, mask } = this.slots;
     for (let at = slotOf(hash, mask); ; at = (at + 2) & mask) {
       const series = (pairs[at + 1] as number) - 1;
@@ -370,11 +423,22 @@ export class SeriesRegistry implements SeriesView {
   }
 
   private add(codes: Uint32Array, hash: number): number {
+    const series = this.append(codes);
+    this.slots.add(hash, series);
+    this.indexed = this.size;
+    return series;
+  }
+
+  private append(codes: Uint32Array): number {
     if (!this.isKnown) this.checkRoom();
     const series = this.size++;
     if (series === this.capacity) this.grow(this.capacity * 2);
-    for (let c = 0; c < this.columns.length; c++) (this.columns[c] as TagColumn).codes[series] = codes[c] as number;
-    this.slots.add(hash, series);
+    for (let c = 0; c < this.columns.length; c++) {
+      const column = this.columns[c] as TagColumn;
+      const code = codes[c] as number;
+      column.codes[series] = code;
+      if (code >= column.codeEnd) column.codeEnd = code + 1;
+    }
     return series;
   }
 
@@ -404,6 +468,7 @@ export class SeriesRegistry implements SeriesView {
       for (let c = 0; c < codes.length; c++) codes[c] = (this.columns[c] as TagColumn).codes[series] as number;
       this.slots.add(hashOf(codes, codes.length), series);
     }
+    this.indexed = this.size;
   }
 
   private columnAt(position: number): TagColumn {

@@ -29,6 +29,8 @@ export class TagColumn {
   readonly dictionary: TagDictionary = new TagDictionary();
   codes: Uint32Array<ArrayBufferLike>;
   postings: TagPostings | undefined;
+  /** No series has this code or one above. NULL counts as had. */
+  codeEnd = 1;
 
   constructor(columnId: number, name: string, type: DataType, capacity: number) {
     this.columnId = columnId;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { textTableOf } from "../../column/text-table.ts";
 import { TagDictionary } from "./tag-dictionary.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -65,5 +66,46 @@ describe("a tag dictionary", () => {
     const dictionary = new TagDictionary();
     for (let i = 0; i < 20_000; i++) dictionary.encode(`host_${i}`);
     expect(dictionary.byteLength / 20_000).toBeLessThan(2 * (10 + 4 + 8));
+  });
+
+  test("gives the texts of files the codes that they would have one by one, whatever order they come in", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "ä"), maxLength: 4 });
+    const file = fc.record({
+      texts: fc.uniqueArray(text, { maxLength: 40 }),
+      isSorted: fc.boolean(),
+      looked: text,
+      written: fc.option(text),
+    });
+    fc.assert(
+      fc.property(fc.array(file, { maxLength: 5 }), (files) => {
+        const dictionary = new TagDictionary();
+        const reference = new TagDictionary();
+        for (const { texts, isSorted, looked, written } of files) {
+          const ordered = isSorted ? texts.toSorted((a, b) => Buffer.compare(encode(a), encode(b))) : texts;
+          const codes = new Uint32Array(ordered.length + 1);
+          dictionary.encodeTexts(textTableOf([undefined, ...ordered]), codes);
+          expect([...codes]).toEqual([0, ...ordered.map((one) => reference.encode(one))]);
+          if (written === null) continue;
+          expect(dictionary.find(looked)).toBe(reference.find(looked));
+          expect(dictionary.encode(written)).toBe(reference.encode(written));
+        }
+        expect(dictionary.texts()).toEqual(reference.texts());
+        for (const [code, one] of reference.texts().entries()) expect(dictionary.find(one)).toBe(code);
+      }),
+      { seed: 23, numRuns: 300 },
+    );
+  });
+
+  test("knows the texts of a file again block by block", () => {
+    const texts = [undefined, ...Array.from({ length: 2000 }, (_, i) => `host_${String(i).padStart(5, "0")}`)];
+    const dictionary = new TagDictionary();
+    const [first, second] = [new Uint32Array(texts.length), new Uint32Array(texts.length)];
+    dictionary.encodeTexts(textTableOf(texts), first);
+    dictionary.encodeTexts(textTableOf(texts), second);
+    expect([second, dictionary.size]).toEqual([first, texts.length]);
+    const other = texts.with(700, "host_00699x");
+    const third = new Uint32Array(texts.length);
+    dictionary.encodeTexts(textTableOf(other), third);
+    expect(third).toEqual(first.with(700, texts.length));
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The log in memory, for tests: the same segments and the same group commit as the local log, with a disk that can be held, made to
- * fail, and lose power.
+ * The log in memory, for tests and rehearsals: the same segments and the same group commit as the local log, with a disk that can be held,
+ * made to fail, and lose power.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";

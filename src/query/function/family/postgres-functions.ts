@@ -103,7 +103,6 @@ const pidType: ScalarFunction["resolve"] = ([pid, ...rest]) =>
 
 /** The functions of this file. */
 export const POSTGRES_FUNCTIONS: readonly ScalarFunction[] = [
-  ...["session_user", "current_user"].map((name) => fixed(name, 0, 0, STRING, OWNER)),
   fixed("pg_get_userbyid", 1, 1, STRING, OWNER),
   fixed("pg_relation_is_publishable", 1, 1, BOOLEAN, false),
   fixed("pg_encoding_to_char", 1, 1, STRING, "UTF8"),

@@ -3,7 +3,7 @@ import { POSTGRES_VERSION } from "../../postgres-settings.ts";
 import { INT64, NULL, STRING } from "../../../column/data-type.ts";
 import { arrowName } from "../value/arrow-type.ts";
 import { alias, lenient, type ScalarFunction } from "../signature/scalar-function.ts";
-import { constant } from "../signature/signature.ts";
+import { constant, typed } from "../signature/signature.ts";
 
 /** What `version()` answers over HTTP and gRPC. */
 const VERSION = "1.3.0";
@@ -17,6 +17,9 @@ const MYSQL = `8.4.2-GreptimeDB-${VERSION}`;
 /** What `build()` answers; a release names no branch and no commit. */
 const BUILD = `branch: \ncommit: \ncommit_short: \nclean: true\nversion: ${VERSION}`;
 
+/** Who everybody is over PostgreSQL, whose catalog has one owner, and where there is no connection. */
+const OWNER = "postgres";
+
 const database = lenient("database()", constant(STRING), (_, call) => call.environment.database, { volatility: "stable" });
 const schema = alias("current_schema", database);
 
@@ -25,6 +28,7 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   database,
   schema,
   alias("current_database", database),
+  alias("schema", database),
   lenient(
     "version()",
     constant(STRING),
@@ -34,7 +38,16 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
     },
   ),
   lenient("build()", constant(STRING), () => BUILD, { volatility: "stable" }),
-  lenient("connection_id()", constant(INT64), () => process.pid, { volatility: "stable" }),
+  lenient("connection_id()", constant(INT64), (_, { environment }) => environment.client?.id ?? process.pid, { volatility: "stable" }),
+  lenient(
+    "mysql_query_attribute_string(name)",
+    typed(["string"], STRING),
+    ([name], { environment }) => (typeof name === "string" ? environment.attributes?.get(name) : undefined),
+    { volatility: "stable" },
+  ),
+  ...["user", "system_user", "session_user", "current_user"].map((name) =>
+    lenient(`${name}()`, constant(STRING), (_, { environment }) => environment.client?.user ?? OWNER, { volatility: "stable" }),
+  ),
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),
   lenient("read_preference()", constant(STRING), () => "LEADER", { volatility: "stable" }),
   lenient("pg_backend_pid()", constant(INT64), () => process.pid, { volatility: "stable" }),

@@ -129,10 +129,19 @@ function concatWs(args: readonly Value[]): Value {
 }
 
 const length = text1("length(text)", codePointCount, INT32, "text");
-const lower = text1("lower(text)", (text) => text.toLowerCase());
-const upper = text1("upper(text)", (text) => text.toUpperCase());
-const substr = strict("substr(text, start[, length])", typed(["string", "integer", "integer"], STRING, 2), ([text, start, count]) =>
-  substring(text, Number(start), count === undefined ? undefined : Number(count)),
+// Of numbers too: JDBC drivers of MySQL ask for columns so.
+const lower = text1("lower(text)", (text) => text.toLowerCase(), STRING, "text");
+const upper = text1("upper(text)", (text) => text.toUpperCase(), STRING, "text");
+const substr = strict(
+  "substr(text, start[, length])",
+  typed(["string", "integer", "integer"], STRING, 2),
+  ([text, start, count], { environment }) =>
+    // Of MySQL a length below 0 gives nothing, which its JDBC drivers rely on.
+    substring(
+      text,
+      Number(start),
+      count === undefined ? undefined : environment.isMysql === true ? Math.max(0, Number(count)) : Number(count),
+    ),
 );
 const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub));
 const btrim = trimmer("btrim", true, true);

@@ -1,3 +1,4 @@
+import type { ConnectionClient } from "../../connection.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { NumberedKind } from "../../postgres-types.ts";
 import type { Value } from "../value/value.ts";
@@ -43,6 +44,10 @@ export interface Environment {
   readonly objects?: NumberedObjects | undefined;
   /** Whether it is one of MySQL. */
   readonly isMysql?: boolean;
+  /** What the protocol tells of the connection's client. */
+  readonly client?: ConnectionClient | undefined;
+  /** What the client says about the statement, by name. */
+  readonly attributes?: ReadonlyMap<string, string> | undefined;
   /** Of a prepared statement that has any. */
   readonly placeholders?: Placeholders | undefined;
   /** Counts what the plan of the statement grows to, while it is planned. */

@@ -16,7 +16,7 @@ const FORMATS_MAX = 256;
 const ITEM = /%([-_0]?)(\.f|\.[369]f|[369]f|:{0,3}z|#z|.)/suy;
 
 /** Items that stand for several. */
-const SHORTHANDS: Readonly<Record<string, string>> = { ...TIME_SHORTHANDS, "+": "%Y-%m-%dT%H:%M:%S%.f%:z" };
+const SHORTHANDS: Readonly<Record<string, string>> = { ...TIME_SHORTHANDS, i: "%M", "+": "%Y-%m-%dT%H:%M:%S%.f%:z" };
 
 /** What the parts of a format are compiled to. */
 export interface FormatCompiler<T> {

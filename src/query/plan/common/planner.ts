@@ -63,5 +63,6 @@ export function environmentOf(
   const { timeZone, database, placeholders, connection } = variables;
   const protocol = connection?.protocol;
   const kind = protocol === "postgres" ? { isPostgres: true } : protocol === "mysql" ? { isMysql: true } : {};
-  return { now: clock.nowNanos(), timeZone, database, ...kind, ...(placeholders && { placeholders }) };
+  const told = connection && { client: connection.client, attributes: connection.attributes };
+  return { now: clock.nowNanos(), timeZone, database, ...kind, ...told, ...(placeholders && { placeholders }) };
 }

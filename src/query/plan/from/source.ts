@@ -66,12 +66,17 @@ function tableNotFound({ database, table }: ResolvedName): DbError {
   return new DbError(StatusCode.TableNotFound, `Failed to plan SQL: Table not found: ${CATALOG_NAME}.${database}.${table}`);
 }
 
+/** One row without columns. */
+const ONE_ROW: Source = {
+  scope: [],
+  columns: [],
+  relation: { kind: "rows", name: "", columns: [], source: { kind: "one-row" } },
+  table: undefined,
+};
+
 /** The relation of a FROM clause. @throws DbError TableNotFound, PlanQuery */
 export function* sourceOf(from: TableReference | undefined, planner: Planner): Steps<Source> {
-  if (from === undefined) {
-    const relation: Relation = { kind: "rows", name: "", columns: [], source: { kind: "one-row" } };
-    return { scope: [], columns: [], relation, table: undefined };
-  }
+  if (from === undefined) return ONE_ROW;
   // Joins lean to the left: a chain of them is planned from its first relation on, and not each within the next.
   const joins: Join[] = [];
   let first: TableReference = from;
@@ -124,6 +129,8 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
   if (view !== undefined) return placed(yield* viewSource(view, planner), name, from.alias);
   const builtIn = computedTable(name, from.name, environment);
   if (builtIn === undefined) {
+    // What MySQL selects from where it selects from nothing.
+    if (environment.isMysql === true && from.name.length === 1 && name.table === "dual" && from.alias === undefined) return ONE_ROW;
     checkNoGraphTable(name);
     throw tableNotFound(name);
   }

@@ -41,8 +41,18 @@ export interface ExecOptions {
   readonly calls?: LongCalls | undefined;
   /** Other threads for large scans. */
   readonly workers?: QueryWorkers | undefined;
+  /** A plan of the statement that is known, and what it was planned by. */
+  readonly known?: PlannedBefore | undefined;
+  /** Is told of the plan that was made. */
+  readonly onPlanned?: ((made: PlannedBefore) => void) | undefined;
   /** Rows of a join's right side that are read before its left side is tried too. */
   readonly joinRowsFirst?: number;
+}
+
+/** A plan and what it was planned by. */
+export interface PlannedBefore {
+  readonly plan: PlanNode;
+  readonly environment: Environment;
 }
 
 /** A planned query that has not begun. */
@@ -66,14 +76,20 @@ export async function prepareSelect(
   options: ExecOptions,
   { run = {}, explains = false }: Purpose = {},
 ): Promise<PreparedSelect> {
-  const environment = withObjects(environmentOf(context.clock, context.variables), context);
+  const { known, onPlanned } = options;
+  const environment = known?.environment ?? withObjects(environmentOf(context.clock, context.variables), context);
   const exec = { ...execContextOf(environment, context, options), ...run };
+  if (known !== undefined) {
+    exec.budget.shareAmong(spillersOf(known.plan));
+    return { plan: known.plan, exec };
+  }
   // What the plan holds counts until the query ends.
   const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve, explains);
   const made =
     query.kind === "tql"
       ? planTql(query, planner)
       : await inTurns(planInSteps(environment.isPostgres === true ? withShownNames(query) : query, planner), exec);
+  onPlanned?.({ plan: made, environment });
   const plan = travelledPlan(made, context, options);
   exec.budget.shareAmong(spillersOf(plan));
   return { plan, exec };

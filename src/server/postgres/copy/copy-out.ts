@@ -4,7 +4,7 @@ import { StatusCode } from "../../../base/status-code.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
 import { beginMessage, endMessage, tell, tellText } from "../codec.ts";
 import { Tell } from "../packets.ts";
-import { Format, RowStream } from "../results.ts";
+import { Format, rowsAs, rowStream } from "../results.ts";
 import type { Talk } from "../talk.ts";
 import type { CopyStatement } from "./copy-syntax.ts";
 import { copyRowWriter, writeHeader } from "./copy-rows.ts";
@@ -35,9 +35,9 @@ export async function copyOut(statement: CopyStatement, talk: Talk): Promise<voi
 async function sendRows(result: StatementResult | undefined, { form }: CopyStatement, talk: Talk, signal: AbortSignal): Promise<void> {
   const { outgoing, session, parts } = talk;
   if (result?.kind !== "rows") throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: COPY TO takes a query that gives rows");
-  const { headers, batches } = result;
+  const { headers } = result;
   const isBinary = form.format === "binary";
-  const rows = new RowStream(headers, batches, [isBinary ? Format.Binary : Format.Text], session.settings);
+  const rows = rowStream(result, [isBinary ? Format.Binary : Format.Text], session.settings);
   try {
     const place = beginMessage(outgoing, Tell.CopyOut);
     outgoing.u8(isBinary ? 1 : 0);
@@ -46,8 +46,8 @@ async function sendRows(result: StatementResult | undefined, { form }: CopyState
     endMessage(outgoing, place);
     if (isBinary) data(talk, BINARY_HEADER);
     else writeHeader(outgoing, headers, form);
-    const writer = isBinary ? undefined : copyRowWriter(form, headers);
-    const { rowCount } = await rows.send({ outgoing, scheduler: parts.scheduler }, signal, 0, Tell.CopyData, writer);
+    const writer = isBinary ? rowsAs(Tell.CopyData) : copyRowWriter(form, headers);
+    const { rowCount } = await rows.send({ outgoing, scheduler: parts.scheduler }, signal, 0, writer);
     if (isBinary) data(talk, Uint8Array.of(0xff, 0xff));
     tell(outgoing, Tell.CopyDone);
     talk.notices();

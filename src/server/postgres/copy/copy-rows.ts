@@ -5,25 +5,25 @@
  *   csv    values between delimiters, in quotes where they must be; NULL is nothing, an empty text is ""
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
+import type { RowWriter } from "../../wire/cells/row-stream.ts";
+import { ANSWER_BYTES } from "../../wire/limits.ts";
 import type { Outgoing } from "../../wire/outgoing.ts";
 import { beginMessage, endMessage } from "../codec.ts";
 import { Tell } from "../packets.ts";
-import type { RowWriter } from "../results.ts";
 import type { CopyForm } from "./copy-syntax.ts";
 import { type CsvMarks, csvMarks, csvValue, writeCsvRows, writeTextRows } from "./kernels/write-copy.ts";
 
 const encoder = new TextEncoder();
 
-/** What writes rows in a form that is not binary. */
-export function copyRowWriter(form: CopyForm, headers: readonly ColumnHeader[]): RowWriter {
+/** What writes rows in a form that is not binary. @param bytesMax that are written at once, and a row more */
+export function copyRowWriter(form: CopyForm, headers: readonly ColumnHeader[], bytesMax: number = ANSWER_BYTES / 2): RowWriter {
   const nullText = encoder.encode(form.nullText);
   if (form.format === "text") {
     const delimiter = form.delimiter.charCodeAt(0);
-    return (columns, from, to, outgoing, letter, bytesMax) =>
-      writeTextRows(columns, from, to, outgoing, letter, bytesMax, delimiter, nullText);
+    return (columns, from, to, outgoing) => writeTextRows(columns, from, to, outgoing, Tell.CopyData, bytesMax, delimiter, nullText);
   }
   const marks = marksOf(form, headers);
-  return (columns, from, to, outgoing, letter, bytesMax) => writeCsvRows(columns, from, to, outgoing, letter, bytesMax, marks);
+  return (columns, from, to, outgoing) => writeCsvRows(columns, from, to, outgoing, Tell.CopyData, bytesMax, marks);
 }
 
 function marksOf(form: CopyForm, headers: readonly ColumnHeader[]): CsvMarks {

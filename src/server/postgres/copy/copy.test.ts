@@ -9,9 +9,10 @@ import { Cells } from "../../wire/cells/cells.ts";
 import { Outgoing } from "../../wire/outgoing.ts";
 import { copyRowWriter } from "./copy-rows.ts";
 import { type CopyForm, type CopyStatement, parseCopy } from "./copy-syntax.ts";
-import { floatVector, stampVector, textVector, wholeVector } from "./kernels/read-values.ts";
-import { Flaw, scanBinary, type ScannedRows, scanCsv, scanText } from "./kernels/scan-rows.ts";
-import { TagTexts } from "./kernels/tag-texts.ts";
+import { floatVector, stampVector, textVector, wholeVector } from "../../wire/intake/kernels/read-values.ts";
+import { TagTexts } from "../../wire/intake/kernels/tag-texts.ts";
+import type { ScannedRows } from "../../wire/intake/scanned-rows.ts";
+import { Flaw, scanBinary, scanCsv, scanText } from "./kernels/scan-rows.ts";
 import { tableParts } from "./table-name.ts";
 
 const SEED = 20_261_123;
@@ -83,8 +84,8 @@ function written(rows: readonly (readonly (string | undefined)[])[], form: CopyF
   const sent: Uint8Array[] = [];
   const outgoing = new Outgoing({ write: (bytes, done) => [sent.push(bytes.slice()), done()] });
   const headers = columns.map((_, c) => ({ name: `c${c}`, type: STRING }));
-  const write = copyRowWriter(form, headers);
-  for (let at = 0; at < rows.length; ) at = write(columns, at, rows.length, outgoing, 0x64, 100);
+  const write = copyRowWriter(form, headers, 100);
+  for (let at = 0; at < rows.length; ) at = write(columns, at, rows.length, outgoing);
   outgoing.send();
   const all = Buffer.concat(sent);
   const lines: Uint8Array[] = [];

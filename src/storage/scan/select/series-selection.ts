@@ -11,7 +11,7 @@ import type { TableId } from "../../../base/units.ts";
 import type { ScanRequest, TagPredicate } from "../../../table/scan.ts";
 import { DROPPED } from "../../memtable/sort-rows.ts";
 import { orderByTags } from "../../series/series-ranks.ts";
-import type { SeriesRegistry } from "../../series/series-registry.ts";
+import type { SeriesTags } from "../../series/series-tags.ts";
 import type { WantedTag } from "../../sst/read/tag-filter.ts";
 import type { TagCodes } from "./tag-codes.ts";
 
@@ -21,7 +21,7 @@ export const FEW_SHARE = 8;
 /** A part of a region's series, for scans of a table that shares its region with others. */
 export interface TableSeries {
   /** Series by the table's numbers, which runs carry: their order, and how many there are. */
-  readonly registry: SeriesRegistry;
+  readonly registry: SeriesTags;
   /** Tags by those numbers, where the registry's columns are not the table's. */
   readonly tags?: TagCodes;
   /** Where it is one of many in its region: its id, so that files are opened for its series alone. */
@@ -102,28 +102,33 @@ export class SeriesSelection {
   }
 }
 
-/** The series that meet all predicates. @param ordered whether slots are in the order of the tags */
-export function selectSeries(registry: SeriesRegistry, predicates: readonly TagPredicate[], ordered: boolean): SeriesSelection {
+/** What order slots have, by how many there are: "none" is by number. */
+export type SlotOrder = (count: number) => ScanRequest["order"];
+
+/** The series that meet all predicates. */
+export function selectSeries(registry: SeriesTags, predicates: readonly TagPredicate[], orderOf: SlotOrder): SeriesSelection {
   const { count } = registry;
   const found = seriesMeeting(registry, predicates);
-  return new SeriesSelection(ordered ? orderFound(registry, found) : found, undefined, count);
+  const isOrdered = orderOf(found?.length ?? count) !== "none";
+  return new SeriesSelection(isOrdered ? orderFound(registry, found) : found, undefined, count);
 }
 
-/** As `selectSeries`, of a table that shares the region. @param wantedOrder "none": any will do */
+/** As `selectSeries`, of a table that shares the region. */
 export function selectOfTable(
-  region: SeriesRegistry,
+  region: SeriesTags,
   table: TableSeries,
   predicates: readonly TagPredicate[],
-  wantedOrder: ScanRequest["order"],
+  orderOf: SlotOrder,
 ): SeriesSelection {
   const { numbers, regionSeries } = table.wanted(predicates);
+  const wantedOrder = orderOf(numbers.length);
   if (wantedOrder === "none") return new SeriesSelection(regionSeries, numbers, region.count);
   const order = (wantedOrder === "listed" ? table.listed(numbers) : undefined) ?? orderFound(table.registry, numbers);
   return new SeriesSelection(table.regionSeriesOf(order), order, region.count);
 }
 
 /** The series of a registry that meet all predicates, ascending; undefined: all of them. */
-export function seriesMeeting(registry: SeriesRegistry, predicates: readonly TagPredicate[]): Uint32Array | undefined {
+export function seriesMeeting(registry: SeriesTags, predicates: readonly TagPredicate[]): Uint32Array | undefined {
   if (predicates.length === 0) return undefined;
   return findSeries(
     registry,
@@ -132,7 +137,7 @@ export function seriesMeeting(registry: SeriesRegistry, predicates: readonly Tag
 }
 
 /** Found series, or all, in the order of their tags: out of that of all series when they are many. */
-function orderFound(registry: SeriesRegistry, found: Uint32Array | undefined): Uint32Array {
+function orderFound(registry: SeriesTags, found: Uint32Array | undefined): Uint32Array {
   if (found === undefined) return registry.order();
   if (found.length * FEW_SHARE < registry.count) return orderByTags(found, registry.view());
   const isFound = new Uint8Array(registry.count);
@@ -155,7 +160,7 @@ interface Condition {
   meets(code: number): boolean;
 }
 
-function conditionOf(registry: SeriesRegistry, predicate: TagPredicate): Condition {
+function conditionOf(registry: SeriesTags, predicate: TagPredicate): Condition {
   const position = registry.positionOfName(predicate.column);
   if (predicate.kind === "in") {
     const known = new Set(predicate.values.map((value) => registry.findCode(position, value)));
@@ -166,7 +171,7 @@ function conditionOf(registry: SeriesRegistry, predicate: TagPredicate): Conditi
 }
 
 /** The lists of a column are made only if those of the columns before it, by what a value of them may leave, were no shorter than hoped. */
-function findSeries(registry: SeriesRegistry, conditions: readonly Condition[]): Uint32Array {
+function findSeries(registry: SeriesTags, conditions: readonly Condition[]): Uint32Array {
   const listable: { readonly condition: Condition; readonly codes: Uint32Array; readonly hoped: number }[] = [];
   for (const condition of conditions) {
     const { codes, position } = condition;
@@ -195,7 +200,7 @@ function allSeries(count: number): Uint32Array {
 }
 
 /** Ascending, so that the memory of other columns is read in order. */
-function listSeries(registry: SeriesRegistry, { position, codes }: Condition, length: number): Uint32Array {
+function listSeries(registry: SeriesTags, { position, codes }: Condition, length: number): Uint32Array {
   const postings = registry.postingsAt(position);
   const listed = new Uint32Array(length);
   let at = 0;
@@ -203,7 +208,7 @@ function listSeries(registry: SeriesRegistry, { position, codes }: Condition, le
   return listed.sort();
 }
 
-function keepMeeting(registry: SeriesRegistry, condition: Condition, series: Uint32Array): Uint32Array {
+function keepMeeting(registry: SeriesTags, condition: Condition, series: Uint32Array): Uint32Array {
   const { position } = condition;
   const codes = registry.codesAt(position);
   const { size } = registry.textsAt(position);

@@ -11,7 +11,7 @@ import { newWords } from "../../series/shared-array.ts";
 import type { SeriesNumbers } from "./file-contents.ts";
 import type { SeriesIndex } from "../series/series-index.ts";
 
-/** Texts or series of a block: with ten tags 12 KiB. */
+/** Series of a block: with ten tags 12 KiB. */
 const BLOCK = 256;
 
 /** Numbers of a registry, found or made; long lists lie on shared memory, for other threads that read the file. */
@@ -53,13 +53,9 @@ function registerTexts(
 ): Uint32Array {
   const texts = dictionaries[c];
   if (texts === undefined) return new Uint32Array(0);
-  const { size, bytes, starts } = texts;
-  const codes = new Uint32Array(size);
-  registry.reserveTexts(position, size, bytes.length);
-  for (let from = 1; from < size; from += BLOCK) {
-    const count = Math.min(BLOCK, size - from);
-    registry.encodeSpans(position, bytes, starts, from, 1, count, codes.subarray(from, from + count));
-  }
+  const codes = new Uint32Array(texts.size);
+  registry.reserveTexts(position, texts.size, texts.bytes.length);
+  registry.encodeTexts(position, texts, codes);
   return codes;
 }
 

@@ -65,6 +65,7 @@ export class OpenSst {
   private readonly repeatedTimes: RepeatedPage;
   private readonly warn: Warn;
   private runLookup: RunLookup | undefined;
+  private isByNumber: boolean | undefined;
   private columnIndexes: Promise<FileIndexes | undefined> | undefined;
 
   constructor(reader: FileReader, contents: FileContents, cache: PageCache, warn: Warn, at: OpenAt) {
@@ -93,6 +94,12 @@ export class OpenSst {
   /** Position of the column with this id in the file, or -1 when the file is older than the column. */
   columnOf(columnId: number): number {
     return this.layout.columnOfId.get(columnId) ?? -1;
+  }
+
+  /** Whether later runs are of series with larger numbers: so it is where the file was the first that its table's registry learnt of. */
+  get liesByNumber(): boolean {
+    this.isByNumber ??= ascends(this.series);
+    return this.isByNumber;
   }
 
   /** The run of a series, or -1. */
@@ -194,4 +201,9 @@ export class OpenSst {
     this.layout.dictionaries.set(key, dictionary);
     return dictionary;
   }
+}
+
+function ascends(numbers: Uint32Array): boolean {
+  for (let i = 1; i < numbers.length; i++) if ((numbers[i] as number) < (numbers[i - 1] as number)) return false;
+  return true;
 }

@@ -62,6 +62,11 @@ const LISTS_DEEP_MAX = 16;
 
 const OPTION_VALUE = "an option value such as 'text', 10 or true";
 
+/** Whether two words are `SIGNED INTEGER` or the like, of MySQL's casts. */
+export function isSignedInteger(first: IToken, second: IToken): boolean {
+  return /^(un)?signed$/i.test(first.image) && /^(int|integer|bigint)$/i.test(second.image);
+}
+
 /** Names, options and types, and the helpers of all rules. */
 export abstract class BaseRules extends EmbeddedActionsParser {
   /** The text being parsed, for error positions. */
@@ -324,7 +329,7 @@ export abstract class BaseRules extends EmbeddedActionsParser {
     const unsigned = this.has(K.UNSIGNED, 3);
     // `SIGNED INTEGER` of MySQL's casts.
     this.OPTION5({
-      GATE: () => /^(un)?signed$/i.test(first.image) && /^(int|integer|bigint)$/i.test(this.LA(1).image),
+      GATE: () => isSignedInteger(first, this.LA(1)),
       DEF: () => this.CONSUME2(Name),
     });
     this.OPTION4(() => {

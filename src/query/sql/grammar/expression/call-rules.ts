@@ -13,12 +13,12 @@ import type { IToken } from "chevrotain";
 import { STRING } from "../../../../column/data-type.ts";
 import { groupConcatArguments, namedArguments, type Spelled, withinGroup } from "./aggregate-spellings.ts";
 import type { Expression, OrderItem } from "../../syntax/ast.ts";
-import { type Rule, spanOf } from "../base/base-rules.ts";
+import { isSignedInteger, type Rule, spanOf } from "../base/base-rules.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { ROW_CALLS } from "../../syntax/call-name.ts";
 import { plainCall } from "./plain-call.ts";
 import { Power } from "../../syntax/precedence.ts";
-import { Comma, Equal, Greater, K, Label, LeftParen, RightParen, Star, StringText } from "../../tokens/token.ts";
+import { Comma, Equal, Greater, K, Label, LeftParen, Name, RightParen, Star, StringText } from "../../tokens/token.ts";
 import { WindowRules } from "./window-rules.ts";
 
 /** What may stand behind the arguments of a call. */
@@ -66,6 +66,11 @@ export abstract class CallRules extends WindowRules {
                 });
                 this.OPTION9(() => {
                   ending = this.SUBRULE(this.callEnding);
+                });
+                // `UNSIGNED INTEGER` of CONVERT means what its first word does.
+                this.option(10, {
+                  GATE: () => /^convert$/i.test(start.image) && isSignedInteger(this.LA(0), this.LA(1)),
+                  DEF: () => this.CONSUME(Name),
                 });
               },
             },

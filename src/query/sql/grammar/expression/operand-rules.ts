@@ -27,6 +27,7 @@ import {
   K,
   Label,
   LeftParen,
+  Minus,
   Name,
   NumberText,
   Parameter,
@@ -291,12 +292,17 @@ export abstract class OperandRules extends BaseRules {
   /** What begins with a name: a column, a call, `DATE '…'`, `INTERVAL '…'`. A part of `operand`. */
   private nameLed(): Expression {
     const first = this.CONSUME(Name);
+    // `INTERVAL -30 day` of MySQL; a column of that name less a number has no unit behind it.
+    const minus = this.option(10, {
+      GATE: () => first.tokenType === K.INTERVAL && this.LA(2).tokenType === NumberText && isIntervalUnit(this.LA(3).image),
+      DEF: () => this.CONSUME(Minus),
+    });
     const result = this.OPTION(() =>
       this.OR3([
         { ALT: () => this.SUBRULE(this.callTail, { ARGS: [first] }) },
         { ALT: () => this.SUBRULE(this.qualifiedColumn, { ARGS: [first] }) },
         { ALT: () => this.SUBRULE(this.typedString, { ARGS: [first] }) },
-        { ALT: () => this.SUBRULE(this.numberInterval, { ARGS: [first] }) },
+        { ALT: () => this.SUBRULE(this.numberInterval, { ARGS: [first, minus] }) },
       ]),
     );
     return result ?? this.bareName(first);
@@ -387,15 +393,18 @@ export abstract class OperandRules extends BaseRules {
   }
 
   /** `INTERVAL 5 minutes`. */
-  private readonly numberInterval: Rule<[first?: IToken], Expression> = this.rule("numberInterval", (first) => {
-    const amount = this.CONSUME(NumberText);
-    const unit = this.CONSUME(Name);
-    return this.ACTION(() => {
-      const start = first ?? amount;
-      if (start.tokenType !== K.INTERVAL) {
-        return this.fail(`found ${quote(amount.image)}, expected an operator or the end of the expression`, amount);
-      }
-      return this.interval(`${amount.image} ${nameOf(unit)}`, start);
-    });
-  });
+  private readonly numberInterval: Rule<[first?: IToken, minus?: IToken | undefined], Expression> = this.rule(
+    "numberInterval",
+    (first, minus) => {
+      const amount = this.CONSUME(NumberText);
+      const unit = this.CONSUME(Name);
+      return this.ACTION(() => {
+        const start = first ?? amount;
+        if (start.tokenType !== K.INTERVAL) {
+          return this.fail(`found ${quote(amount.image)}, expected an operator or the end of the expression`, amount);
+        }
+        return this.interval(`${minus === undefined ? "" : "-"}${amount.image} ${nameOf(unit)}`, start);
+      });
+    },
+  );
 }

@@ -8,13 +8,6 @@ import type { Cells } from "../../../wire/cells/cells.ts";
 import type { PacketWriter } from "../../codec.ts";
 import { HEADER_BYTES, PART_BYTES } from "../../packets.ts";
 
-/** Cells of a column of a row. */
-export interface RowColumn {
-  readonly cells: Cells;
-  /** Whether a cell has its length before it. */
-  readonly hasLength: boolean;
-}
-
 /** Bytes of cells that are copied one by one; longer ones by `set`. */
 const SHORT_BYTES = 64;
 /** Rows that are laid out at once: those beyond `bytesMax` are laid out again. */
@@ -23,9 +16,15 @@ const NULL_CELL = 0xfb;
 
 const places = new Uint32Array(ROWS_AT_ONCE);
 
-/** Appends rows `[from, to)` of a piece, as many as make about `bytesMax` bytes, one at least. @returns where to go on */
+/**
+ * Appends rows `[from, to)` of a piece, as many as make about `bytesMax` bytes, one at least.
+ *
+ * @param haveLength of each column, whether its cells have their length before them
+ * @returns where to go on
+ */
 export function writeRows(
-  columns: readonly RowColumn[],
+  columns: readonly Cells[],
+  haveLength: readonly boolean[],
   isBinary: boolean,
   from: number,
   to: number,
@@ -35,7 +34,7 @@ export function writeRows(
   const { outgoing } = packets;
   const rowCount = Math.min(to - from, ROWS_AT_ONCE);
   places.fill(0, 0, rowCount);
-  for (let c = 0; c < columns.length; c++) addLengths(columns[c]!, isBinary, from, rowCount);
+  for (let c = 0; c < columns.length; c++) addLengths(columns[c]!, haveLength[c]!, isBinary, from, rowCount);
   const nullBytes = isBinary ? (columns.length + 9) >> 3 : 0;
   const around = HEADER_BYTES + (isBinary ? 1 + nullBytes : 0);
   let length = 0;
@@ -60,14 +59,14 @@ export function writeRows(
     at += size;
   }
   if (isBinary) markNullBits(columns, from, rows, nullBytes, bytes);
-  for (let c = 0; c < columns.length; c++) copyCells(columns[c]!, isBinary, from, rows, bytes);
+  for (let c = 0; c < columns.length; c++) copyCells(columns[c]!, haveLength[c]!, isBinary, from, rows, bytes);
   outgoing.used = at;
   if (isLong) packets.end(first);
   else packets.sequence = sequence;
   return from + rows;
 }
 
-function addLengths({ cells: { starts, ends }, hasLength }: RowColumn, isBinary: boolean, from: number, rowCount: number): void {
+function addLengths({ starts, ends }: Cells, hasLength: boolean, isBinary: boolean, from: number, rowCount: number): void {
   for (let i = 0; i < rowCount; i++) {
     const length = ends[from + i]! - starts[from + i]!;
     if (length < 0) places[i] = places[i]! + (isBinary ? 0 : 1);
@@ -77,9 +76,9 @@ function addLengths({ cells: { starts, ends }, hasLength }: RowColumn, isBinary:
 }
 
 /** Sets the bits of NULLs, which lie before the first column's place. */
-function markNullBits(columns: readonly RowColumn[], from: number, rows: number, nullBytes: number, bytes: Uint8Array): void {
+function markNullBits(columns: readonly Cells[], from: number, rows: number, nullBytes: number, bytes: Uint8Array): void {
   for (let c = 0; c < columns.length; c++) {
-    const { starts, ends } = columns[c]!.cells;
+    const { starts, ends } = columns[c]!;
     const byte = (c + 2) >> 3;
     const bit = 1 << ((c + 2) & 7);
     for (let i = 0; i < rows; i++) {
@@ -90,9 +89,8 @@ function markNullBits(columns: readonly RowColumn[], from: number, rows: number,
   }
 }
 
-function copyCells(column: RowColumn, isBinary: boolean, from: number, rows: number, bytes: Uint8Array): void {
-  const { hasLength } = column;
-  const { starts, ends, bytes: source } = column.cells;
+function copyCells(cells: Cells, hasLength: boolean, isBinary: boolean, from: number, rows: number, bytes: Uint8Array): void {
+  const { starts, ends, bytes: source } = cells;
   for (let i = 0; i < rows; i++) {
     let at = places[i]!;
     let cell = starts[from + i]!;

@@ -6,6 +6,7 @@
  *   csv    value DELIMITER "value" LF    the NULL text without quotes is NULL; quotes within quotes are escaped
  *   binary i16 columns { i32 length, bytes }*     length -1 is NULL
  */
+import { beginRows, type ScannedRows } from "../../../wire/intake/scanned-rows.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -14,30 +15,12 @@ const BACKSLASH = 0x5c;
 /** What is wrong with a row. */
 export const Flaw = { None: 0, TooFew: 1, TooMany: 2, OpenQuote: 3, EndMarker: 4, Count: 5 } as const;
 
-/** Values of rows: value `c` of row `r` is `[starts[r * width + c], ends[…])`, NULL where it ends before it begins. */
-export interface ScannedRows {
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  rows: number;
-  /** Where the next row begins. */
-  next: number;
-  /** What is wrong with the row that begins there; `EndMarker`: there are no more. */
-  flaw: number;
-}
-
 /** Bytes that a form has. */
 export interface ScanMarks {
   readonly delimiter: number;
   readonly quote: number;
   readonly escape: number;
   readonly nullText: Uint8Array;
-}
-
-/** Begins a piece. */
-function begin(found: ScannedRows, from: number): void {
-  found.rows = 0;
-  found.next = from;
-  found.flaw = Flaw.None;
 }
 
 function isSame(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
@@ -63,7 +46,7 @@ export function scanText(
   found: ScannedRows,
 ): void {
   const { delimiter, nullText } = marks;
-  begin(found, from);
+  beginRows(found, from);
   while (found.rows < rowsMax && found.next < to) {
     let end = bytes.indexOf(LF, found.next);
     // An escaped line end is a part of a value.
@@ -186,7 +169,7 @@ export function scanCsv(
   isLast: boolean,
   found: ScannedRows,
 ): void {
-  begin(found, from);
+  beginRows(found, from);
   while (found.rows < rowsMax && found.next < to) {
     const lineEnd = csvLineEnd(bytes, found.next, to, marks);
     if (lineEnd < 0) {
@@ -263,7 +246,7 @@ function csvRow(
 /** Rows of binary from `from` to `to`. */
 export function scanBinary(bytes: Uint8Array, from: number, to: number, width: number, rowsMax: number, found: ScannedRows): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, to);
-  begin(found, from);
+  beginRows(found, from);
   const { starts, ends } = found;
   while (found.rows < rowsMax && found.next + 2 <= to) {
     const count = view.getInt16(found.next);

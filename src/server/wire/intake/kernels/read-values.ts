@@ -5,7 +5,7 @@
 import { utf8Text } from "../../../../column/text-table.ts";
 import type { Vector } from "../../../../column/vector.ts";
 import { daysFromCivil } from "../../../../value/civil.ts";
-import type { ScannedRows } from "./scan-rows.ts";
+import type { ScannedRows } from "../scanned-rows.ts";
 
 const MINUS = 0x2d;
 const ZERO = 0x30;

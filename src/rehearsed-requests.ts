@@ -1,0 +1,120 @@
+/** What is asked in a rehearsal: the kinds of statements that dashboards and tools begin with, on metrics of some hundred series. */
+
+/** A request; one with a body is a POST. */
+export interface RehearsedRequest {
+  readonly path: string;
+  readonly body?: string;
+}
+
+const HOSTS = 20;
+const BUCKETS: readonly string[] = ["0.1", "0.5", "1", "+Inf"];
+const STEP_MS = 15_000;
+/** Samples a series. */
+const SAMPLES = 40;
+/** Samples a series of one statement, so that each is short. */
+const SAMPLES_AT_ONCE = 5;
+
+/** All requests, by when they are sent. */
+export interface RehearsedRequests {
+  /** Make the data: first, and once. */
+  readonly writes: readonly RehearsedRequest[];
+  /** Look at it: over and over. */
+  readonly reads: readonly RehearsedRequest[];
+  /** Take the data away, whatever of it is there: an engine that is closed flushes what it holds. */
+  readonly drops: readonly RehearsedRequest[];
+}
+
+/**
+ * The requests of one rehearsal.
+ *
+ * @param nowMillis where the data ends
+ * @param hasPromql whether the server has the query API of Prometheus
+ */
+export function rehearsedRequests(nowMillis: number, hasPromql: boolean): RehearsedRequests {
+  const start = nowMillis - SAMPLES * STEP_MS;
+  const writes = [
+    sql("CREATE TABLE metrics (ts TIMESTAMP TIME INDEX, val DOUBLE) ENGINE=metric WITH (physical_metric_table = '')"),
+    ...["total", "info"].map((name) => sql(logicalTable(name, ["host", "zone"]))),
+    sql(logicalTable("bucket", ["host", "le"])),
+    sql("CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, usage DOUBLE, idle DOUBLE, PRIMARY KEY (host))"),
+    ...rows(start),
+  ];
+  const reads = [...(hasPromql ? promqlReads(start, nowMillis) : []), ...sqlReads(start, nowMillis)];
+  const drops = [sql("DROP TABLE IF EXISTS total, info, bucket, cpu"), sql("DROP TABLE IF EXISTS metrics")];
+  return { writes, reads, drops };
+}
+
+function logicalTable(name: string, labels: readonly string[]): string {
+  const columns = labels.map((label) => `${label} STRING, `).join("");
+  const rest = `PRIMARY KEY (${labels.join(", ")})) ENGINE=metric WITH (on_physical_table = 'metrics')`;
+  return `CREATE TABLE ${name} (ts TIMESTAMP TIME INDEX, val DOUBLE, ${columns}${rest}`;
+}
+
+function rows(start: number): readonly RehearsedRequest[] {
+  const requests: RehearsedRequest[] = [];
+  for (let at = 0; at < SAMPLES; at += SAMPLES_AT_ONCE) requests.push(...rowsOf(start, at, at + SAMPLES_AT_ONCE));
+  return requests;
+}
+
+function rowsOf(start: number, from: number, to: number): readonly RehearsedRequest[] {
+  const total: string[] = [];
+  const info: string[] = [];
+  const bucket: string[] = [];
+  const cpu: string[] = [];
+  for (let sample = from; sample < to; sample++) {
+    const time = start + sample * STEP_MS;
+    for (let host = 0; host < HOSTS; host++) {
+      const labels = `'host-${host}', 'zone-${host % 5}'`;
+      total.push(`(${time}, ${sample * (host + 1)}, ${labels})`);
+      cpu.push(`('host-${host}', ${time}, ${host + sample / 7}, ${100 - host})`);
+      if (sample % SAMPLES_AT_ONCE === 0) info.push(`(${time}, 1, ${labels})`);
+      if (host < 10) for (const [b, le] of BUCKETS.entries()) bucket.push(`(${time}, ${sample * (b + 1)}, 'host-${host}', '${le}')`);
+    }
+  }
+  const into = (table: string, columns: string, rows: readonly string[]): RehearsedRequest =>
+    sql(`INSERT INTO ${table} (${columns}) VALUES ${rows.join(", ")}`);
+  return [
+    into("total", "ts, val, host, zone", total),
+    into("info", "ts, val, host, zone", info),
+    into("bucket", "ts, val, host, le", bucket),
+    into("cpu", "host, ts, usage, idle", cpu),
+  ];
+}
+
+function promqlReads(start: number, end: number): readonly RehearsedRequest[] {
+  const api = (path: string, parameters: Readonly<Record<string, string>>): RehearsedRequest => ({
+    path: `/v1/prometheus/api/v1/${path}?${new URLSearchParams(parameters).toString()}`,
+  });
+  const [from, to] = [String(start / 1000), String(end / 1000)];
+  const instant = (query: string): RehearsedRequest => api("query", { query, time: to });
+  const range = (query: string): RehearsedRequest => api("query_range", { query, start: from, end: to, step: "15" });
+  return [
+    instant('total{host="host-1"}'),
+    range('total{host="host-2"}'),
+    range("rate(total[5m])"),
+    range("sum by (zone) (rate(total[5m]))"),
+    range("histogram_quantile(0.9, sum by (le) (rate(bucket[5m])))"),
+    range("topk(5, rate(total[5m]))"),
+    instant("max_over_time(total[10m])"),
+    range("avg(total) / max(total) * 100"),
+    range("rate(total[5m]) * on (host) group_left (zone) info"),
+    instant('count({__name__=~".+"})'),
+    api("labels", { start: from, end: to }),
+    api("label/host/values", { "match[]": 'total{zone="zone-1"}', start: from, end: to }),
+    api("series", { "match[]": 'info{zone="zone-1"}', start: from, end: to }),
+  ];
+}
+
+function sqlReads(start: number, end: number): readonly RehearsedRequest[] {
+  const within = `ts >= ${start} AND ts < ${end}`;
+  return [
+    sql("SELECT * FROM cpu WHERE host = 'host-1' ORDER BY ts DESC LIMIT 1"),
+    sql(`SELECT host, avg(usage), max(idle) FROM cpu WHERE ${within} GROUP BY host ORDER BY host`),
+    sql(`SELECT date_bin(INTERVAL '1 minute', ts) AS t, max(usage) FROM cpu WHERE host = 'host-2' AND ${within} GROUP BY t ORDER BY t`),
+    sql("SELECT count(*) FROM total"),
+  ];
+}
+
+function sql(text: string): RehearsedRequest {
+  return { path: "/v1/sql?db=public", body: new URLSearchParams({ sql: text }).toString() };
+}

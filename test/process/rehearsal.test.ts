@@ -1,0 +1,65 @@
+/** A rehearsal sends what a server answers, leaves no trace in that server, and ends when it is told. */
+import { expect, test } from "bun:test";
+import { queryRows } from "../support/http-client.ts";
+import { TestServer } from "../support/server-process.ts";
+import { recordingLogger } from "../support/recording-logger.ts";
+import { loadSettings } from "../../src/config/load.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { rehearse } from "../../src/rehearsal.ts";
+import { rehearsedRequests } from "../../src/rehearsed-requests.ts";
+
+function settingsWith(env: Readonly<Record<string, string>>): Settings {
+  const startup = loadSettings({ argv: ["standalone", "start"], env, readFile: () => new Uint8Array() });
+  if (startup.kind !== "start") throw new Error("settings of a server");
+  return startup.settings;
+}
+
+/** What a rehearsal says when it is over. */
+async function rehearsed(settings: Settings, isStopped: boolean): Promise<Readonly<Record<string, unknown>>> {
+  const { logger, entries } = recordingLogger();
+  const rehearsal = rehearse(settings, logger);
+  if (isStopped) rehearsal.stop();
+  await rehearsal.over;
+  expect(entries.map(({ level, message }) => `${level}: ${message}`)).toEqual(["debug: rehearsed"]);
+  return entries[0]?.fields ?? {};
+}
+
+test("everything that is sent is answered", async () => {
+  const settings = settingsWith({});
+  const { writes, reads } = rehearsedRequests(Date.UTC(2026, 0, 1), true);
+  const { requests } = await rehearsed(settings, false);
+  expect(requests).toBeGreaterThanOrEqual(writes.length);
+  expect(reads.filter(({ path }) => path.startsWith("/v1/prometheus/")).length).toBeGreaterThan(0);
+});
+
+test("a server without the endpoints of Prometheus rehearses its SQL alone", async () => {
+  const { requests } = await rehearsed(settingsWith({ VARVE__PROM_STORE__ENABLE: "false" }), false);
+  expect(requests).toBeGreaterThan(0);
+  expect(rehearsedRequests(0, false).reads.every(({ body }) => body?.startsWith("sql="))).toBe(true);
+});
+
+test("one that is stopped sends nothing more", async () => {
+  expect(await rehearsed(settingsWith({}), true)).toMatchObject({ requests: 0 });
+});
+
+/** Counters of statements that are not 0. */
+async function statementsOf({ url }: TestServer): Promise<readonly string[]> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return metrics.split("\n").filter((line) => /^varve_statements_total\{.* [1-9]/.test(line));
+}
+
+test("a server shows nothing of it, and stops while it is under way", async () => {
+  const server = await TestServer.start({ env: { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" } });
+  try {
+    await server.running.logged("rehearsed");
+    expect(await statementsOf(server)).toEqual([]);
+    expect((await queryRows(server.url, "SHOW TABLES")).rows).toEqual([["numbers"]]);
+    expect(await statementsOf(server)).not.toEqual([]);
+    await server.stop("SIGTERM");
+    await server.restart(); // Another begins.
+    const { status, stderr } = await server.stop("SIGTERM");
+    expect({ status, isStopped: stderr.includes('"msg":"stopped"') }).toEqual({ status: 0, isStopped: true });
+  } finally {
+    await server.end();
+  }
+});
