@@ -57,7 +57,7 @@ async function asked(url: string, sql: string): Promise<boolean> {
 }
 
 describe.each([1, 2])("with ingest.threads = %i", (threads) => {
-  test.concurrent.each(Object.entries(UNFINISHED))(
+  test.each(Object.entries(UNFINISHED))(
     "clients that are %s make room: a writer goes on, files are flushed, newcomers are answered",
     async (_name, text) => {
       const server = await start(threads);
@@ -102,7 +102,7 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
   );
 });
 
-test.concurrent(
+test(
   "heads that do not end are cut off, however steadily they trickle",
   async () => {
     const server = await start(1);
