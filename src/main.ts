@@ -72,7 +72,7 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   const [{ startStandalone }, { rehearse }] = await Promise.all([import("./standalone.ts"), import("./rehearsal.ts")]);
   const server = await startStandalone(settings, log, bug);
   // Fail points count what the server itself does.
-  const rehearsal = settings.query.rehearses && armed.length === 0 ? rehearse(settings, logger) : undefined;
+  const rehearsal = settings.query.rehearses && armed.length === 0 ? rehearse(settings, logger, () => server.isAsked()) : undefined;
   await asked.promise; // A signal during the start is obeyed once the start is through.
   rehearsal?.stop();
   await end(server, logger);

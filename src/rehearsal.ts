@@ -4,14 +4,16 @@
  *
  *   ready ─► an engine in memory, some metrics written ─► rounds of requests, with pauses ─► all of it thrown away
  *
- * Why: functions are compiled when they are first called, and better when they are called often: the first query after a start took 80 ms,
- * the second 2. Processor time of the main thread for the first of each, without and with a rehearsal (fleet of `bun bench promql`): last
- * value of one series 65 and 31 ms, rate of 1,000 series 175 and 105, sum of 100 rates 17 and 8, max_over_time of 1,000 series 34 and 22,
- * a join of 1,000 series 104 and 81. It takes 0.7 s of processor time and 40 MiB, most of it code.
+ * Why: functions are compiled when they are first called, and better when they are called often. First of each after a start, ms of two
+ * runs in a row without and with a rehearsal before them (`bun bench promql --hosts 10`, a quiet machine): last value of one series 51 and
+ * 26, rate of 1,000 series 182 and 108, histogram_quantile 96 and 63, topk 48 and 30, label values 48 and 17; warm ones do not differ. It
+ * takes 0.7 s of processor time and 40 MiB, most of it code.
+ *
+ * It ends with the first query of a client: queries of a client that asked meanwhile took 1.3 to 2 x as long.
  *
  * Nothing here touches the server's data, metrics, list of statements or log: requests go through an HTTP service that listens nowhere,
  * counts in a registry of its own and has no slow log. Nothing is flushed: with files of a few hundred rows rehearsed too, the first query
- * over 100,000 series took 950 ms instead of 600, since what is compiled for little data has to be compiled again.
+ * over 100,000 series took longer.
  */
 import { errorText } from "./base/error.ts";
 import type { Logger } from "./base/log.ts";
@@ -51,10 +53,14 @@ export interface Rehearsal {
   stop(): void;
 }
 
-/** Begins one. What goes wrong is logged: it says nothing of the server's data. */
-export function rehearse(settings: Settings, logger: Logger): Rehearsal {
+/**
+ * Begins one. What goes wrong is logged: it says nothing of the server's data.
+ *
+ * @param isLate whether clients ask already: their own queries have what they need compiled, and it would slow them
+ */
+export function rehearse(settings: Settings, logger: Logger, isLate: () => boolean): Rehearsal {
   const stopping = new AbortController();
-  const over = perform(settings, stopping.signal).then(
+  const over = perform(settings, () => stopping.signal.aborted || isLate()).then(
     (done) => logger.debug({ ...done }, "rehearsed"),
     (error: unknown) => logger.warn({ error: errorText(error) }, "cannot rehearse: first queries take longer"),
   );
@@ -67,7 +73,7 @@ interface Performed {
   readonly millis: number;
 }
 
-async function perform(settings: Settings, signal: AbortSignal): Promise<Performed> {
+async function perform(settings: Settings, isOver: () => boolean): Promise<Performed> {
   const scheduler = new Scheduler();
   const engine = await engineInMemory(scheduler);
   try {
@@ -76,7 +82,7 @@ async function perform(settings: Settings, signal: AbortSignal): Promise<Perform
     let requests = 0;
     let millis = 0;
     for (const request of [...writes, ...Array.from({ length: ROUNDS }, () => reads).flat()]) {
-      if (signal.aborted || millis > WORK_MS_MAX) break;
+      if (isOver() || millis > WORK_MS_MAX) break;
       const taken = await answer(request, service);
       requests++;
       millis += taken;

@@ -75,6 +75,8 @@ const STOP_GRACE_MILLIS = 10_000;
 export interface Standalone {
   /** `http://host:port`. */
   readonly url: string;
+  /** Whether a client has asked a query. */
+  isAsked(): boolean;
   /** Ends in the order of the file header. */
   stop(): Promise<void>;
 }
@@ -144,6 +146,7 @@ export async function startStandalone(
   const running = opened.move();
   return {
     url: http.url,
+    isAsked: () => scheduler.queries.asked > 0,
     async stop() {
       await running.disposeAsync();
       logger.info({}, "stopped");

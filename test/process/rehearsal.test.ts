@@ -15,9 +15,13 @@ function settingsWith(env: Readonly<Record<string, string>>): Settings {
 }
 
 /** What a rehearsal says when it is over. */
-async function rehearsed(settings: Settings, isStopped: boolean): Promise<Readonly<Record<string, unknown>>> {
+async function rehearsed(
+  settings: Settings,
+  isStopped: boolean,
+  isLate: () => boolean = () => false,
+): Promise<Readonly<Record<string, unknown>>> {
   const { logger, entries } = recordingLogger();
-  const rehearsal = rehearse(settings, logger);
+  const rehearsal = rehearse(settings, logger, isLate);
   if (isStopped) rehearsal.stop();
   await rehearsal.over;
   expect(entries.map(({ level, message }) => `${level}: ${message}`)).toEqual(["debug: rehearsed"]);
@@ -40,6 +44,11 @@ test("a server without the endpoints of Prometheus rehearses its SQL alone", asy
 
 test("one that is stopped sends nothing more", async () => {
   expect(await rehearsed(settingsWith({}), true)).toMatchObject({ requests: 0 });
+});
+
+test("one ends when a client asks", async () => {
+  let asked = 0;
+  expect(await rehearsed(settingsWith({}), false, () => ++asked > 2)).toMatchObject({ requests: 2 });
 });
 
 /** Counters of statements that are not 0. */

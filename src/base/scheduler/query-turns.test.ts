@@ -30,7 +30,8 @@ test("a round that has had its time leaves the rest to the next", async () => {
 });
 
 test("the first begins at once", () => {
-  expect(new QueryTurns(clock, setImmediate).take()).toBeUndefined();
+  const turns = new QueryTurns(clock, setImmediate);
+  expect([turns.asked, turns.take(), turns.asked]).toEqual([0, undefined, 1]);
 });
 
 test("short ones share a round", async () => {

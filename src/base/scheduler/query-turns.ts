@@ -35,6 +35,8 @@ export class QueryTurns {
   /** Whether a query of this round is under way. */
   private isTaken = false;
   private since = 0;
+  /** Queries that asked for a turn so far. */
+  asked = 0;
 
   constructor(clock: Pick<Clock, "monotonicMillis">, soon: Soon) {
     this.clock = clock;
@@ -43,6 +45,7 @@ export class QueryTurns {
 
   /** Resolves when a query may begin; undefined: now. */
   take(): Promise<void> | undefined {
+    this.asked++;
     if (this.waiting.length === 0) {
       if (!this.isRound) {
         this.begin();
