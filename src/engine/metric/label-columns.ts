@@ -9,15 +9,12 @@
  */
 import { assert } from "../../base/assert.ts";
 import { STRING } from "../../column/data-type.ts";
-import { type TextTable, textAt } from "../../column/text-table.ts";
+import { textAt } from "../../column/text-table.ts";
 import { decodeLabels } from "../../storage/series/label-set.ts";
 import { type LabelSets, LabelSpans } from "../../storage/series/label-spans.ts";
-import { orderByTags, type TagColumnView } from "../../storage/series/series-ranks.ts";
-import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import { grownWords, powerOfTwoFrom } from "../../storage/series/shared-array.ts";
 import { TagColumn } from "../../storage/series/tag-column.ts";
-import { TagPostings } from "../../storage/series/tag-postings.ts";
-import { countingUp } from "../../base/bytes/counting-up.ts";
+import { TagColumns } from "../../storage/series/tag-columns.ts";
 
 /** Up to so many series all labels are read together: an answer that shows them asks for one after the other. */
 const ALL_AT_ONCE_MAX = 4096;
@@ -44,26 +41,14 @@ interface WantedLabel {
 }
 
 /** See the file header. */
-export class LabelColumns implements SeriesTags {
+export class LabelColumns extends TagColumns {
   private readonly labels: Label[] = [];
-  private readonly byId: Map<number, number> = new Map();
-  private byName: Map<string, number> = new Map();
-  private size = 0;
   private readonly source: LabelSource;
-  private ordered: Uint32Array | undefined;
-  private orderedColumns = 0;
 
   /** @param source what series and labels are in the region; of all series that it is told of */
   constructor(source: LabelSource) {
+    super();
     this.source = source;
-  }
-
-  get count(): number {
-    return this.size;
-  }
-
-  get columnCount(): number {
-    return this.labels.length;
   }
 
   /** Says how many series there are: at least as many as before. */
@@ -78,97 +63,20 @@ export class LabelColumns implements SeriesTags {
       const known = this.labels[this.positionOf(id)];
       if (known !== undefined) known.column.name = name;
       else {
+        const column = new TagColumn(id, name, STRING, 0);
         this.byId.set(id, this.labels.length);
-        this.labels.push({ column: new TagColumn(id, name, STRING, 0), filled: 0 });
+        this.columns.push(column);
+        this.labels.push({ column, filled: 0 });
       }
     }
     this.byName = new Map(columns.map(({ id, name }) => [name, this.positionOf(id)]));
   }
 
-  positionOf(columnId: number): number {
-    return this.byId.get(columnId) ?? -1;
-  }
-
-  positionOfName(name: string): number {
-    return this.byName.get(name) ?? -1;
-  }
-
-  columnNames(): string[] {
-    return this.labels.map(({ column }) => column.name);
-  }
-
-  codesAt(position: number): Uint32Array {
-    return this.columnAt(position).codes;
-  }
-
-  textsAt(position: number): TextTable {
-    return this.columnAt(position).dictionary;
-  }
-
-  dictionaryAt(position: number): readonly (string | undefined)[] {
-    return this.columnAt(position).dictionary.texts();
-  }
-
-  textAt(position: number, code: number): string | undefined {
-    return this.columnAt(position).dictionary.textOf(code);
-  }
-
-  findCode(position: number, value: string | undefined): number {
-    return this.columnAt(position).dictionary.find(value);
-  }
-
-  postingsAt(position: number): TagPostings {
-    const column = this.columnAt(position);
-    column.postings ??= new TagPostings();
-    column.postings.extend(column.codes, this.size, column.dictionary.size);
-    return column.postings;
-  }
-
-  order(): Uint32Array {
-    if (this.ordered?.length !== this.size || this.orderedColumns !== this.labels.length) {
-      this.ordered = orderByTags(countingUp(this.size), this.view());
-      this.orderedColumns = this.labels.length;
-    }
-    return this.ordered;
-  }
-
-  view(): readonly TagColumnView[] {
+  protected complete(): void {
     this.fill(this.labels);
-    return this.labels.map(({ column: { columnId, type, codes, dictionary } }) => ({
-      columnId,
-      type,
-      codes,
-      texts: { size: dictionary.size, bytes: dictionary.bytes, starts: dictionary.starts },
-    }));
   }
 
-  codesOf(column: string): Uint32Array {
-    return this.codesAt(this.positionOfName(column));
-  }
-
-  dictionaryOf(column: string): readonly (string | undefined)[] {
-    return this.dictionaryAt(this.positionOfName(column));
-  }
-
-  tagOf(column: string, series: number): string | undefined {
-    const { codes, dictionary } = this.columnAt(this.positionOfName(column));
-    return dictionary.textOf(codes[series] as number);
-  }
-
-  hasValue(column: string, value: string): boolean {
-    return this.findCode(this.positionOfName(column), value) > 0;
-  }
-
-  /** Bytes held. */
-  get byteLength(): number {
-    let bytes = this.ordered?.byteLength ?? 0;
-    for (const { column } of this.labels) {
-      bytes += column.codes.byteLength + column.dictionary.byteLength + (column.postings?.byteLength ?? 0);
-    }
-    return bytes;
-  }
-
-  private columnAt(position: number): TagColumn {
+  protected columnAt(position: number): TagColumn {
     const label = this.labels[position];
     assert(label !== undefined, `a label of ${this.labels.length}; got position ${position}`);
     if (label.filled < this.size) this.fill(this.size <= ALL_AT_ONCE_MAX ? this.labels : [label]);

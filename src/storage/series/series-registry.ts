@@ -15,11 +15,9 @@ import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import type { TextTable } from "../../column/text-table.ts";
-import { orderByTags, type TagColumnView } from "./series-ranks.ts";
-import type { SeriesTags } from "./series-tags.ts";
 import { grownWords, powerOfTwoFrom } from "./shared-array.ts";
 import { TagColumn, tagDefaultText, type TagDefinition } from "./tag-column.ts";
-import { TagPostings } from "./tag-postings.ts";
+import { TagColumns } from "./tag-columns.ts";
 import { HASH_START, hashColumn, hashOf } from "./tuple-hash.ts";
 
 let registries = 0;
@@ -33,15 +31,11 @@ export interface SeriesRoom {
 const ENDLESS: SeriesRoom = { refusal: () => undefined };
 
 /** See the file header. Invariant: no two series have equal code tuples. */
-export class SeriesRegistry implements SeriesTags {
+export class SeriesRegistry extends TagColumns {
   /** Tells the registries of a process apart. */
   readonly id: number = ++registries;
-  private readonly columns: TagColumn[] = [];
-  private readonly byId: Map<number, number> = new Map();
-  private readonly byName: Map<string, number> = new Map();
   private readonly slots: HashSlots = new HashSlots(8);
   private capacity = 8;
-  private size = 0;
   /** Series below it are in `slots`. */
   private indexed = 0;
   /** Series that there is to be room for in `slots`, once they are needed; 0: there is. */
@@ -51,8 +45,6 @@ export class SeriesRegistry implements SeriesTags {
   private scratch: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   /** Of the series that are being registered. */
   private hashes: Int32Array<ArrayBuffer> = new Int32Array(0);
-  private ordered: Uint32Array | undefined;
-  private orderedColumns = 0;
   /** Series that writers have added, not files nor memory: those among which the dead are. */
   writtenCount = 0;
   private readonly table: string;
@@ -63,6 +55,7 @@ export class SeriesRegistry implements SeriesTags {
   private isOfFile = false;
 
   constructor(table: string, seriesMax: number = SERIES_PER_TABLE_MAX, room: SeriesRoom = ENDLESS) {
+    super();
     this.table = table;
     this.seriesMax = seriesMax;
     this.room = room;
@@ -83,16 +76,6 @@ export class SeriesRegistry implements SeriesTags {
     for (const [name, position] of this.byName) renewed.byName.set(name, position);
     renewed.scratch = new Uint32Array(renewed.columns.length);
     return renewed;
-  }
-
-  /** Number of series. */
-  get count(): number {
-    return this.size;
-  }
-
-  /** Number of tag columns. Positions of tag columns never change. */
-  get columnCount(): number {
-    return this.columns.length;
   }
 
   /** Makes sure that the tag columns exist, in key order; series so far have the default of new ones. Without a type they are text. */
@@ -121,16 +104,6 @@ export class SeriesRegistry implements SeriesTags {
     this.rehash(); // No two series become one: they differ in an older column.
   }
 
-  /** Position of a tag column by its id, or -1. */
-  positionOf(columnId: number): number {
-    return this.byId.get(columnId) ?? -1;
-  }
-
-  /** Position of a tag column by its name, or -1. */
-  positionOfName(name: string): number {
-    return this.byName.get(name) ?? -1;
-  }
-
   /** Codes by position that a series has in tag columns that it is older than. */
   initialCodes(): Uint32Array {
     return Uint32Array.from(this.columns, ({ initialCode }) => initialCode);
@@ -146,85 +119,9 @@ export class SeriesRegistry implements SeriesTags {
     return this.columns.map((column) => column.columnId);
   }
 
-  /** Names of the tag columns by position. */
-  columnNames(): string[] {
-    return this.columns.map((column) => column.name);
-  }
-
   /** Type of the tag column at `position`: its texts are those that `table/tag-value.ts` makes of such values. */
   typeAt(position: number): DataType {
     return this.columnAt(position).type;
-  }
-
-  /** Codes of the tag column at `position`, by series number. */
-  codesAt(position: number): Uint32Array {
-    return this.columnAt(position).codes;
-  }
-
-  /** Strings of the tag column at `position`, by code: made for all values, so ask for single ones with `textAt`. */
-  dictionaryAt(position: number): readonly (string | undefined)[] {
-    return this.columnAt(position).dictionary.texts();
-  }
-
-  /** Texts of the tag column at `position`, by code. */
-  textsAt(position: number): TextTable {
-    return this.columnAt(position).dictionary;
-  }
-
-  /** The text of a code of the tag column at `position`. */
-  textAt(position: number, code: number): string | undefined {
-    return this.columnAt(position).dictionary.textOf(code);
-  }
-
-  /** Code of a value in the tag column at `position`, or -1 when no series ever had it. */
-  findCode(position: number, value: string | undefined): number {
-    return this.columnAt(position).dictionary.find(value);
-  }
-
-  /** Which series have a value of the tag column at `position`, up to date. */
-  postingsAt(position: number): TagPostings {
-    const column = this.columnAt(position);
-    column.postings ??= new TagPostings();
-    column.postings.extend(column.codes, this.size, column.dictionary.size);
-    return column.postings;
-  }
-
-  /** All series in the order of their tags. Kept until a series is added: about 0.1 µs a series and tag. The caller must not change it. */
-  order(): Uint32Array {
-    if (this.ordered?.length !== this.size || this.orderedColumns !== this.columns.length) {
-      const all = new Uint32Array(this.size);
-      for (let s = 0; s < all.length; s++) all[s] = s;
-      this.ordered = orderByTags(all, this.view());
-      this.orderedColumns = this.columns.length;
-    }
-    return this.ordered;
-  }
-
-  /** The tag columns as they are now, in key order; a worker may read them while series are added. */
-  view(): readonly TagColumnView[] {
-    return this.columns.map(({ columnId, type, codes, dictionary }) => ({
-      columnId,
-      type,
-      codes,
-      texts: { size: dictionary.size, bytes: dictionary.bytes, starts: dictionary.starts },
-    }));
-  }
-
-  codesOf(column: string): Uint32Array {
-    return this.codesAt(this.positionOfName(column));
-  }
-
-  dictionaryOf(column: string): readonly (string | undefined)[] {
-    return this.dictionaryAt(this.positionOfName(column));
-  }
-
-  tagOf(column: string, series: number): string | undefined {
-    const { codes, dictionary } = this.columnAt(this.positionOfName(column));
-    return dictionary.textOf(codes[series]!);
-  }
-
-  hasValue(column: string, value: string): boolean {
-    return this.columnAt(this.positionOfName(column)).dictionary.find(value) > 0;
   }
 
   /**
@@ -406,13 +303,9 @@ export class SeriesRegistry implements SeriesTags {
     }
   }
 
-  /** Bytes held: codes, texts, slots, lists, and about those of strings. */
-  get byteLength(): number {
-    let bytes = this.slots.byteLength + (this.ordered?.byteLength ?? 0);
-    for (const { codes, dictionary, postings } of this.columns) {
-      bytes += codes.byteLength + dictionary.byteLength + (postings?.byteLength ?? 0);
-    }
-    return bytes;
+  /** Bytes held, with those of slots. */
+  override get byteLength(): number {
+    return super.byteLength + this.slots.byteLength;
   }
 
   private equals(series: number, codes: Uint32Array): boolean {
@@ -471,7 +364,11 @@ export class SeriesRegistry implements SeriesTags {
     this.indexed = this.size;
   }
 
-  private columnAt(position: number): TagColumn {
+  protected complete(): void {
+    // They always are.
+  }
+
+  protected columnAt(position: number): TagColumn {
     const column = this.columns[position];
     if (column === undefined) assert(false, `a tag column of ${this.columns.length}; got position ${position}`);
     return column as TagColumn;
