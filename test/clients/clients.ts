@@ -23,7 +23,7 @@ const NICE = ["nice", "-n", "10"] as const;
 
 /** All of them, in the order in which they run. @param cache a folder that lasts, for packages and builds */
 export function clientsOf(cache: string): readonly Client[] {
-  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache)];
+  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache), ...grpcClients(cache)];
 }
 
 function pythonClients(cache: string): readonly Client[] {
@@ -76,4 +76,22 @@ function rustClient(cache: string): Client {
     prepare: [{ command: [...NICE, "cargo", "build", "--quiet", "--locked", "--target-dir", target], folder }],
     run: { command: [join(target, "debug", "clients")], folder },
   };
+}
+
+function grpcClients(cache: string): readonly Client[] {
+  const folder = join(HERE, "rust-grpc");
+  const target = join(cache, "rust-grpc");
+  const ingester: Client = {
+    name: "rust-grpc",
+    needs: ["cargo"],
+    prepare: [{ command: [...NICE, "cargo", "build", "--quiet", "--locked", "--target-dir", target], folder }],
+    run: { command: [join(target, "debug", "grpc-clients")], folder },
+  };
+  const tools = ["grpcurl", "collector"].map((name) => ({
+    name,
+    needs: [],
+    prepare: [],
+    run: { command: [process.execPath, join(HERE, "tools", `${name}.ts`)], folder: HERE },
+  }));
+  return [ingester, ...tools];
 }

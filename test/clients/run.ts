@@ -69,9 +69,12 @@ async function startServers(): Promise<{ readonly servers: readonly TestServer[]
   const tls = (name: string): string => `[${name}.tls]\nmode = "prefer"\ncert_path = "${certPath}"\nkey_path = "${keyPath}"\n`;
   const provider = `user_provider = "static_user_provider:cmd:${ACCOUNT.user}=${ACCOUNT.password}"\n`;
   const open = await TestServer.start();
-  const secure = await TestServer.start({ config: provider + tls("mysql") + tls("postgres") });
+  const secure = await TestServer.start({ config: provider + tls("grpc") + tls("mysql") + tls("postgres") });
   const port = (address: string): string => address.slice(address.lastIndexOf(":") + 1);
   const env = {
+    VARVE_HTTP_SECURE: port(secure.url),
+    VARVE_GRPC: port(open.grpcAddress),
+    VARVE_GRPC_SECURE: port(secure.grpcAddress),
     VARVE_PG: port(open.postgresAddress),
     VARVE_MYSQL: port(open.mysqlAddress),
     VARVE_PG_SECURE: port(secure.postgresAddress),
