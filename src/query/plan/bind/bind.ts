@@ -174,6 +174,8 @@ function numberLiteral(text: string): TypedExpression {
 const BARE_NAMES: ReadonlyMap<string, string> = new Map([
   ...["current_timestamp", "current_date", "current_schema", "current_user", "session_user"].map((name) => [name, name] as const),
   ["user", "current_user"] as const,
+  ["current_role", "current_user"] as const,
+  ["current_catalog", "current_database"] as const,
 ]);
 
 function column(expression: Of<"column">, binder: Binder): TypedExpression {
