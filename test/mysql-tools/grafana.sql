@@ -29,3 +29,7 @@ SELECT DISTINCT host FROM cpu WHERE host LIKE 'h%' ORDER BY host
 SELECT 1
 --- session variables of the plugin
 SHOW VARIABLES LIKE 'max_allowed_packet'
+--- several values of a variable
+SELECT ts AS time, usage_user FROM cpu WHERE host REGEXP '^(h1|h2)$' AND host NOT RLIKE 'h3' ORDER BY ts
+--- $__timeGroup of days, filled
+SELECT UNIX_TIMESTAMP(ts) DIV 86400.000 * 86400.000 AS time, count(*) AS n FROM cpu GROUP BY time ORDER BY time
