@@ -159,7 +159,8 @@ function makeInterval(given: readonly Present[]): IntervalValue {
 
 const amountAndUnit: ScalarFunction["resolve"] = ([amount, unit, ...rest]) => {
   if (rest.length > 0 || !isString(unit) || amount === undefined) return undefined;
-  if (amount.kind === "int" || amount.kind === "null") return { args: [INT64, STRING], result: INTERVAL };
+  if (amount.kind === "null") return { args: [FLOAT64, STRING], result: INTERVAL }; // a parameter too
+  if (amount.kind === "int") return { args: [INT64, STRING], result: INTERVAL };
   return ["float", "decimal", "string"].includes(amount.kind) ? { args: [amount, STRING], result: INTERVAL } : undefined;
 };
 
