@@ -112,6 +112,10 @@ export interface ScanRequest {
    * that of the moment in which the first batch is asked for.
    */
   readonly numbers?: SeriesView;
+  /**
+   * The reader keeps nothing of a batch when it asks for the next one, which may then lie in the same arrays.
+   */
+  readonly mayReuseArrays?: boolean;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { groupLength } from "../sst/time-window.ts";
 import type { Assembler, Segment } from "./merge/assemble.ts";
+import { BatchArrays } from "./merge/batch-arrays.ts";
 import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
 import { fileSource } from "./source/file-source.ts";
 import { memtableSource } from "./source/memtable-source.ts";
@@ -59,7 +60,8 @@ export function openGroup({ scan, seen, dictionaries }: ScanPlan, base: bigint):
     conditions,
     scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
   );
-  const assembler = { sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const arrays = scan.request.mayReuseArrays === true ? new BatchArrays() : undefined;
+  const assembler = { arrays, sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 
