@@ -4,7 +4,6 @@
  */
 import { groupLength } from "../sst/time-window.ts";
 import type { Assembler, Segment } from "./merge/assemble.ts";
-import { BatchArrays } from "./merge/batch-arrays.ts";
 import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
 import { fileSource } from "./source/file-source.ts";
 import { memtableSource } from "./source/memtable-source.ts";
@@ -38,7 +37,7 @@ export interface Group {
 }
 
 /** Opens a group for all of its slices. `base` is where it starts. */
-export function openGroup({ scan, seen, dictionaries }: ScanPlan, base: bigint): GroupSources {
+export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: bigint): GroupSources {
   const length = groupLength(scan.timeUnit);
   const { opened, slots, seriesCount, mergeMode, metrics, conditions, summaries, timeColumnId } = scan;
   const { timeRange } = scan.request;
@@ -60,7 +59,6 @@ export function openGroup({ scan, seen, dictionaries }: ScanPlan, base: bigint):
     conditions,
     scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
   );
-  const arrays = scan.request.mayReuseArrays === true ? new BatchArrays() : undefined;
   const assembler = { arrays, sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }

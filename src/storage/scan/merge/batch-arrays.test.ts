@@ -44,3 +44,13 @@ test("pages that pass as they are stay as they are", () => {
   concatPieces(piecesOf([7], [8]), 2, FLOAT64, doubles);
   expect(valuesOf(passed)).toEqual([1, 2, 3]);
 });
+
+test("arrays that were given back are those of the next scan, and nobody else's", () => {
+  const former = new BatchArrays();
+  const array = former.makerOf(0)(100);
+  former.giveBack();
+  const [next, other] = [new BatchArrays(), new BatchArrays()];
+  expect(next.makerOf(0)(50).buffer).toBe(array.buffer);
+  expect(other.makerOf(0)(50).buffer).not.toBe(array.buffer);
+  expect(former.makerOf(0)(50).buffer).not.toBe(array.buffer);
+});
