@@ -184,7 +184,8 @@ class ColumnReader {
     const cells = table.cells[index];
     if (cells === undefined) return "it has no cells";
     if (tag === type.tag) return readValue(reader, end, type, cells);
-    if (type.encoding === Encoding.json && tag === field(42, Wire.bytes)) return "json_values are not supported; send JSON in string_values";
+    if (type.encoding === Encoding.json && tag === field(42, Wire.bytes))
+      return "json_values are not supported; send JSON in string_values";
     return readOtherValue(tag, reader, end, type, cells);
   }
 

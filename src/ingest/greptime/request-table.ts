@@ -56,7 +56,9 @@ export class RequestTable {
 
   /** The rows, once all of them are there. @throws DbError InvalidArguments for text that is none */
   writes(): TableWrite[] {
-    const fields = this.cells.flatMap((cells, i): Field[] => (cells === undefined ? [] : [{ column: this.columns[i] as RequestColumn, cells }]));
+    const fields = this.cells.flatMap((cells, i): Field[] =>
+      cells === undefined ? [] : [{ column: this.columns[i] as RequestColumn, cells }],
+    );
     const shape = this.columns.map(({ definition }) => definition);
     return this.times.each(this.rowCount).map(({ start, end, times }) => ({
       table: this.place.table,

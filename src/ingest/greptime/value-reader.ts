@@ -65,13 +65,7 @@ export function readValue(reader: ProtoReader, end: number, column: ColumnType, 
 }
 
 /** Reads a value of another field than that of the column's type: JSON has three. @returns what is wrong with it. @throws ProtoError */
-export function readOtherValue(
-  tag: number,
-  reader: ProtoReader,
-  end: number,
-  column: ColumnType,
-  cells: FieldCells,
-): string | undefined {
+export function readOtherValue(tag: number, reader: ProtoReader, end: number, column: ColumnType, cells: FieldCells): string | undefined {
   if (column.encoding === Encoding.json && tag === JSON_VALUE) return setJson(jsonOfMessage(reader, reader.lengthEnd(end)), cells);
   if (column.encoding === Encoding.json && tag === BINARY_VALUE) return readJsonText(reader, reader.lengthEnd(end), cells);
   return `it holds field ${tag >>> 3} of Value, its type's is field ${column.tag >>> 3}; send values of the type that the schema says`;
