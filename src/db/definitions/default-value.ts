@@ -117,8 +117,12 @@ function wholeOf(json: Json | undefined): bigint | undefined {
   return digits !== undefined && /^-?\d{1,20}$/.test(digits) ? BigInt(digits) : undefined;
 }
 
+function unitOf(json: Json | undefined): TimeUnit | undefined {
+  return typeof json === "string" ? UNITS[json] : undefined;
+}
+
 function timestampText(json: Json | undefined): string | undefined {
-  const [value, unit] = [wholeOf(partOf(json, "value")), UNITS[String(partOf(json, "unit"))]];
+  const [value, unit] = [wholeOf(partOf(json, "value")), unitOf(partOf(json, "unit"))];
   return value === undefined || unit === undefined ? undefined : `${formatTimestamp(value, unit)}Z`;
 }
 

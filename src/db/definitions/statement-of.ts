@@ -30,7 +30,12 @@ export type ParseText = (text: string) => Promise<Statement>;
 
 const span = NO_SPAN;
 
-/** The statement of a request. @param parse for the queries of views and flows @throws DbError InvalidArguments, InvalidSyntax, Unsupported */
+/**
+ * The statement of a request.
+ *
+ * @param parse for the queries of views and flows
+ * @throws DbError InvalidArguments, InvalidSyntax, Unsupported
+ */
 export async function statementOf({ expr }: DdlRequest, parse: ParseText): Promise<Statement> {
   switch (expr.case) {
     case "createDatabase": {

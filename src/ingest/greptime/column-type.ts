@@ -1,4 +1,6 @@
-/** The data types of the native interface: their numbers, what they are here, and which field of a Value holds them (contract query.md 5.2). */
+/**
+ * The data types of the native interface: their numbers, what they are here, and which field of a Value holds them (contract query.md 5.2).
+ */
 import {
   BINARY,
   BOOLEAN,

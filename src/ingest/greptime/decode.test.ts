@@ -7,6 +7,7 @@ import { canCompileProtos, type Codec, codecOf } from "../../../test/support/pro
 import { DbError } from "../../base/error.ts";
 import { type DataType, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
+import type { Scalar } from "../../column/vector.ts";
 import type { SchemaLookup } from "../../table/write-batch.ts";
 import { type DecodedRows, GreptimeDecoder, type RowMessage } from "./decode.ts";
 
@@ -53,7 +54,7 @@ function plain({ batch }: DecodedRows): Record<string, unknown>[] {
   );
 }
 
-function shown(value: unknown, type: DataType): unknown {
+function shown(value: Scalar, type: DataType): unknown {
   if (value === undefined) return null;
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (typeof value === "bigint" || type.kind === "int") return String(value);
@@ -168,9 +169,29 @@ function asColumns({ kinds, rows }: Request): JsonValue {
         tableName: "t",
         rowCount: rows.length,
         columns: [
-          column("host", "STRING", "TAG", "string", rows.map(({ host }) => host)), // biome-ignore format: a line a column
-          column("ts", "TIMESTAMP_MILLISECOND", "TIMESTAMP", "timestampMillisecond", rows.map(({ ts }) => ts)), // biome-ignore format: a line a column
-          ...kinds.map(({ datatype, field }, i) => column(`c${i}`, datatype, "FIELD", field, rows.map(({ cells }) => cells[i]))), // biome-ignore format: a line a column
+          column(
+            "host",
+            "STRING",
+            "TAG",
+            "string",
+            rows.map(({ host }) => host),
+          ),
+          column(
+            "ts",
+            "TIMESTAMP_MILLISECOND",
+            "TIMESTAMP",
+            "timestampMillisecond",
+            rows.map(({ ts }) => ts),
+          ),
+          ...kinds.map(({ datatype, field }, i) =>
+            column(
+              `c${i}`,
+              datatype,
+              "FIELD",
+              field,
+              rows.map(({ cells }) => cells[i]),
+            ),
+          ),
         ],
       },
     ],
@@ -245,21 +266,45 @@ const at = (ms: number): JsonValue => ({ timestampMillisecondValue: String(ms) }
 
 describe.skipIf(!canCompile)("what is refused", () => {
   const refusals: readonly (readonly [what: string, request: JsonValue, message: string])[] = [
-    ["no time index", one([base("a", "INT64", "FIELD")], [{ i64Value: "1" }]), "cannot write to table t: the request has no TIMESTAMP column"],
-    ["two of them", one([TS, base("u", "TIMESTAMP_SECOND", "TIMESTAMP")], [at(1), {}]), "column u: it is a second TIMESTAMP column beside ts"],
+    [
+      "no time index",
+      one([base("a", "INT64", "FIELD")], [{ i64Value: "1" }]),
+      "cannot write to table t: the request has no TIMESTAMP column",
+    ],
+    [
+      "two of them",
+      one([TS, base("u", "TIMESTAMP_SECOND", "TIMESTAMP")], [at(1), {}]),
+      "column u: it is a second TIMESTAMP column beside ts",
+    ],
     ["NULL time", one([TS], [at(1)], [{}]), "column ts, row 1: the time index is NULL"],
-    ["another type's value", one([TS, base("a", "INT64", "FIELD")], [at(1), { f64Value: 1 }]), "column a, row 0: it holds field 10 of Value"],
+    [
+      "another type's value",
+      one([TS, base("a", "INT64", "FIELD")], [at(1), { f64Value: 1 }]),
+      "column a, row 0: it holds field 10 of Value",
+    ],
     ["a small number too large", one([TS, base("a", "INT8", "FIELD")], [at(1), { i8Value: 300 }]), "300 is out of range: -128 to 127"],
     ["a row too short", one([TS, base("a", "INT8", "FIELD")], [at(1)]), "row 0: it has 1 values, the schema has 2 columns"],
     ["a row too long", one([TS], [at(1), {}]), "row 0: it has more values than the schema has columns (1)"],
-    ["an interval", one([TS, base("a", "INTERVAL_DAY_TIME", "FIELD")], [at(1), {}]), "column a: columns of type INTERVAL are not supported"],
+    [
+      "an interval",
+      one([TS, base("a", "INTERVAL_DAY_TIME", "FIELD")], [at(1), {}]),
+      "column a: columns of type INTERVAL are not supported",
+    ],
     ["a list", one([TS, base("a", "LIST", "FIELD")], [at(1), {}]), "column a: columns of type LIST are not supported"],
-    ["a column twice", one([TS, base("a", "INT8", "FIELD"), base("a", "INT8", "FIELD")], [at(1), {}, {}]), "column a: the request has it twice"],
+    [
+      "a column twice",
+      one([TS, base("a", "INT8", "FIELD"), base("a", "INT8", "FIELD")], [at(1), {}, {}]),
+      "column a: the request has it twice",
+    ],
     ["a tag of bytes", one([TS, base("a", "BINARY", "TAG")], [at(1), {}]), "column a: a tag cannot be binary"],
     ["a vector without dim", one([TS, base("a", "VECTOR", "FIELD")], [at(1), {}]), "column a: a VECTOR needs vector_type.dim"],
     ["no JSON", one([TS, base("a", "JSON", "FIELD")], [at(1), { stringValue: "{" }]), "column a, row 0: it is no JSON"],
-    ["an index option", one([TS, { ...base("a", "STRING", "FIELD"), options: { options: { x: "y" } } }], [at(1), {}]), "its option 'x' is not known"],
-  ]; // biome-ignore format: a line a case
+    [
+      "an index option",
+      one([TS, { ...base("a", "STRING", "FIELD"), options: { options: { x: "y" } } }], [at(1), {}]),
+      "its option 'x' is not known",
+    ],
+  ];
   for (const [what, request, message] of refusals) test(what, () => expect(() => decode("row_inserts", request)).toThrow(message));
 
   test("what a table has otherwise", () => {
@@ -322,7 +367,11 @@ describe.skipIf(!canCompile)("columns", () => {
     const schema = [base("id", "INT64", "TAG"), base("up", "BOOLEAN", "TAG"), TS];
     const row = (id: string, up: boolean): JsonValue[] => [{ i64Value: id }, { boolValue: up }, at(1)];
     const decoded = decode("row_inserts", one(schema, row("-7", true), row("8", false), row("-7", true)));
-    expect(plain(decoded).map(({ id, up }) => [id, up])).toEqual([["-7", "true"], ["8", "false"], ["-7", "true"]]); // biome-ignore format: a row
+    expect(plain(decoded).map(({ id, up }) => [id, up])).toEqual([
+      ["-7", "true"],
+      ["8", "false"],
+      ["-7", "true"],
+    ]);
     expect(Array.from(decoded.batch.tables[0]?.keys ?? [])).toEqual([0, 1, 0]);
   });
 });

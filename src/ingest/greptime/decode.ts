@@ -32,13 +32,13 @@ export class GreptimeDecoder {
    *
    * @throws DbError InvalidArguments that names table, column and row
    */
-  decode(message: RowMessage, bytes: Uint8Array, options: DecodeOptions): DecodedRows {
+  decode(kind: RowMessage, bytes: Uint8Array, options: DecodeOptions): DecodedRows {
     const { keys, reader } = this;
-    const action: RowAction = message.endsWith("deletes") ? "delete from" : "write to";
-    const read = message.startsWith("row_") ? readRowRequest : readColumnRequest;
+    const action: RowAction = kind.endsWith("deletes") ? "delete from" : "write to";
+    const read = kind.startsWith("row_") ? readRowRequest : readColumnRequest;
     keys.begin();
     reader.open(bytes);
-    return decoding(message, () => {
+    return decoding(kind, () => {
       const tables: TableWrite[] = [];
       let [rowCount, tableCount] = [0, 0];
       while (reader.at < bytes.length) {

@@ -16,7 +16,7 @@ export const CELL_BYTES_MAX: number = 512 * 1024 * 1024;
 /** Bytes of a cell of fixed width: a double, and whether it is NULL. */
 export const CELL_BYTES = 9;
 
-/** Times that a table's rows may jump further than `CHUNK_TIME_SPAN_MAX`. Reason: each jump is a write of its own. Error: InvalidArguments. */
+/** Jumps of a table's times by more than `CHUNK_TIME_SPAN_MAX`. Reason: each begins a write of its own. Error: InvalidArguments. */
 export const TIME_JUMPS_MAX = 4096;
 
 /** Levels of arrays and objects in a JsonValue. Reason: its reader recurses. Error: InvalidArguments. */

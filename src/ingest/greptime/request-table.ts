@@ -95,7 +95,8 @@ export class RequestTable {
 /** @throws DbError InvalidArguments for rows that unfold to too much */
 export function checkCells(place: Place, rowCount: number, columnCount: number): void {
   if (rowCount * columnCount * CELL_BYTES <= CELL_BYTES_MAX) return;
-  const why = `${rowCount} rows of ${columnCount} columns unfold to more than ${CELL_BYTES_MAX / 1024 / 1024} MiB; send fewer rows a request`;
+  const most = `${CELL_BYTES_MAX / 1024 / 1024} MiB`;
+  const why = `${rowCount} rows of ${columnCount} columns unfold to more than ${most}; send fewer rows a request`;
   throw invalidAt(place, why);
 }
 
