@@ -1,6 +1,7 @@
 /** A gRPC server over an engine in memory, in this process, on a free port, and clients of it by the transports of connect-node. */
 import { Http2SessionManager, createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import type { Transport } from "@connectrpc/connect";
+import { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { type GrpcOptions, startGrpcServer } from "../../src/server/grpc/server.ts";
 import type { GrpcService } from "../../src/server/grpc/service.ts";
 import { servicesOf } from "../../src/server/grpc/services.ts";
@@ -23,7 +24,9 @@ export function startGrpc(
   others: readonly GrpcService[] = [],
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
-    const services = [...servicesOf({ db: shared.db }), ...others];
+    const memory = new ServerMemory(Number.POSITIVE_INFINITY);
+    const writing = { autoCreateTable: true, influx: { defaultMergeMode: "last_non_null" } };
+    const services = [...servicesOf({ ...shared, memory, ...writing }), ...others];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }

@@ -23,9 +23,9 @@ type Value = NonNullable<NonNullable<NonNullable<Rows["rows"]>[number]["values"]
 function start(accounts?: string, changes: Partial<GreptimeDatabaseParts> = {}): Promise<WireFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
     const { db, clock, scheduler } = shared;
-    const writes = { autoCreateTable: true, influx: { defaultMergeMode: "last_non_null" } };
+    const writing = { autoCreateTable: true, influx: { defaultMergeMode: "last_non_null" } };
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
-    const services = [greptimeDatabaseService({ db, clock, scheduler, memory, writes, ...changes })];
+    const services = [greptimeDatabaseService({ db, clock, scheduler, memory, ...writing, ...changes })];
     const bytesMax = 16 * 1024 * 1024;
     return startGrpcServer({ ...shared, services, receiveBytesMax: bytesMax, sendBytesMax: bytesMax });
   });
@@ -261,7 +261,7 @@ describe("credentials", () => {
 
   test("room for messages, and tables that settings do not let writes make", async () => {
     const settings = { autoCreateTable: false, influx: { defaultMergeMode: "last_row" } };
-    const strict = await start(undefined, { writes: settings });
+    const strict = await start(undefined, settings);
     const full = await start(undefined, { room: { acquire: () => Promise.resolve(undefined) } });
     try {
       expect(await handle(rows, {}, strict)).toContain("does not exist, and auto-create table is disabled by frontend config");

@@ -38,7 +38,7 @@ export interface MessageRoom {
 }
 
 /** What the service works with. */
-export interface GreptimeDatabaseParts {
+export interface GreptimeDatabaseParts extends WriteSettings {
   readonly db: Db;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
@@ -46,7 +46,6 @@ export interface GreptimeDatabaseParts {
   readonly memory: Pick<ServerMemory, "register">;
   /** Absent: as much as comes. */
   readonly room?: MessageRoom | undefined;
-  readonly writes: WriteSettings;
 }
 
 type Answer = MessageInitShape<typeof GreptimeResponseSchema>;
@@ -152,10 +151,10 @@ class Requests {
 
   /** Decodes and writes, or deletes, the rows of a message. */
   private async rows(kind: RowMessage, { body }: RawRequest, session: Session, hints: Hints): Promise<number> {
-    const { db, scheduler, writes } = this.parts;
+    const { db, scheduler } = this.parts;
     const { database } = session;
     const isDelete = kind === "deletes" || kind === "row_deletes";
-    const options: WriteOptions = { ...writeOptionsOf(hints, writes, "physical", {}), allOrNothing: true };
+    const options: WriteOptions = { ...writeOptionsOf(hints, this.parts, "physical", {}), allOrNothing: true };
     if (hints.has("physical_table")) throw invalidArguments(NO_PHYSICAL_TABLE);
     await scheduler.decode(body.length);
     return decodedAndWritten(async () => {
@@ -164,7 +163,7 @@ class Requests {
       if (rowCount === 0) return 0;
       if (isDelete) await db.delete(batch, session);
       else {
-        if (!options.autoCreate) checkTables(batch, database, db.schemas, writes);
+        if (!options.autoCreate) checkTables(batch, database, db.schemas, this.parts);
         await db.write(batch, session, options);
       }
       return rowCount;
