@@ -13,6 +13,8 @@ import type { Db } from "./db/db.ts";
 import type { ConnectionMarks } from "./server/connections/marks.ts";
 import { type GrpcServer, probeGrpcAddress, startGrpcServer } from "./server/grpc/server.ts";
 import { servicesOf } from "./server/grpc/services.ts";
+import { InFlightBytes } from "./server/http/body/in-flight.ts";
+import { IN_FLIGHT_WAITERS_MAX } from "./server/http/limits.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startMysqlServer } from "./server/mysql/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
@@ -92,11 +94,8 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
   });
 }
 
-async function openGrpc(
-  { grpc, general, influxdb, prom_store: promStore }: Settings,
-  log: RootLog,
-  parts: ServerParts,
-): Promise<GrpcServer | undefined> {
+async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
+  const { grpc, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
   const writing = {
@@ -104,6 +103,12 @@ async function openGrpc(
     influx: { defaultMergeMode: influxdb.defaultMergeMode },
     prometheus: { metricEngine: promStore.withMetricEngine },
   };
+  const room = new InFlightBytes({
+    bytesMax: bodiesLimitOf(settings, 1),
+    waitMs: general.inFlightPolicy,
+    waitersMax: IN_FLIGHT_WAITERS_MAX,
+  });
+  parts.memory.register("request_bodies", { bytes: () => room.bytes });
   return startGrpcServer({
     ...parts,
     hostname: addr.host,
@@ -111,7 +116,7 @@ async function openGrpc(
     receiveBytesMax,
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ ...parts, clock: systemClock, ...writing }),
+    services: servicesOf({ ...parts, clock: systemClock, room, ...writing }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

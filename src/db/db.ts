@@ -6,6 +6,7 @@ import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
+import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import type { PromqlDb } from "./promql/promql-db.ts";
 import type { ReadPermit } from "./read-permit.ts";
 import type { Session } from "./session.ts";
@@ -76,6 +77,12 @@ export interface Db extends IngestDb {
   intake(table: readonly string[], columns: readonly string[] | undefined, text: string, session: Session): RowIntake;
   /** Deletes rows by tag sets and times under the session's database. @throws DbError PermissionDenied and those of `Writer.delete` */
   delete(batch: WriteBatch, session: Session): Promise<WriteResult>;
+  /**
+   * Runs the statement that a message of the native interface stands for (`definitions/`), as if its text had come.
+   *
+   * @throws DbError those of `sql`; InvalidArguments for a message that stands for none
+   */
+  define(request: DdlRequest, session: Session): Promise<StatementResult>;
   /** @throws DbError PermissionDenied, DatabaseAlreadyExists */
   createDatabase(name: string, session: Session): Promise<boolean>;
   databases(): readonly DatabaseInfo[];

@@ -22,11 +22,12 @@ import { onlyStatement } from "../query/sql/parse.ts";
 import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
 import { KnownPlans } from "../query/known-plans/known-plans.ts";
 import { ParsedTexts } from "../query/sql/parsed-texts.ts";
+import { printStatement } from "../query/sql/print/print-statement.ts";
 import { maskSyntaxError } from "../query/sql/print/secret-text.ts";
 import type { Statement } from "../query/sql/syntax/statement-ast.ts";
 import type { HoldBytes } from "../query/sql/syntax-size.ts";
 
-import type { StatementResult } from "../query/statement-result.ts";
+import { NO_ROWS_CHANGED, type StatementResult } from "../query/statement-result.ts";
 import { NO_FACTS, type SystemFacts } from "../query/system-facts.ts";
 import type { Trouble } from "../base/process/troubles.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
@@ -39,7 +40,9 @@ import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from
 import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
+import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import type { Db, Health } from "./db.ts";
+import { statementOf } from "./definitions/statement-of.ts";
 import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
 import type { PromqlLimits } from "./promql/promql-query.ts";
@@ -216,6 +219,22 @@ export class LocalDb implements Db {
     const own = values.length === 0 ? session : { ...session, placeholders };
     const options: ExecOptions = query.statement.kind === "select" ? this.planOfPrepared(query, values, own) : {};
     yield* this.run(query.statement, query.text, own, options);
+  }
+
+  async define(request: DdlRequest, session: Session): Promise<StatementResult> {
+    this.checkDatabase(session);
+    this.authorize(session, "write"); // before texts of a message are parsed for whoever asks
+    const memory = this.openSyntaxMemory();
+    try {
+      const parse = async (text: string): Promise<Statement> =>
+        onlyStatement(await parseInTurns(text, this.parsePace(session, memory))).statement;
+      const statement = await statementOf(request, parse);
+      const text = printStatement(statement);
+      for await (const result of this.run(statement, text, session, { syntaxBytes: memory.bytes })) return result;
+      return NO_ROWS_CHANGED;
+    } finally {
+      memory.close();
+    }
   }
 
   private planOfPrepared(query: PreparedQuery, values: readonly ParameterValue[], session: Session): ExecOptions {

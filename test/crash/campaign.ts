@@ -77,6 +77,7 @@ interface Campaign {
   readonly options: CampaignOptions;
   readonly port: number;
   readonly baseUrl: string;
+  readonly grpcPort: number;
   readonly random: Random;
   readonly models: readonly WriterModel[];
   readonly writerRandoms: readonly Random[];
@@ -92,6 +93,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     options,
     port,
     baseUrl: `http://127.0.0.1:${port}`,
+    grpcPort: freePort(),
     random: seededRandom(options.seed),
     models: numbers.map((writer) => new WriterModel(writer, doorOf(writer, options.doors))),
     writerRandoms: numbers.map((writer) => seededRandom(options.seed + WRITER_SEED_STEP * (writer + 1))),
@@ -140,7 +142,8 @@ async function launch(campaign: Campaign): Promise<LaunchedServer> {
   const isSmall = memtables === "small" || (memtables === "mixed" && campaign.random.next() < SMALL_SHARE);
   const threads = campaign.options.threads[campaign.random.below(campaign.options.threads.length)] ?? 1;
   const settings = { ...(isSmall ? SMALL : LARGE), ingest: { threads: String(threads) } };
-  return await launchVarve({ directory, port: campaign.port, settings });
+  const env = { VARVE__GRPC__BIND_ADDR: `127.0.0.1:${campaign.grpcPort}` };
+  return await launchVarve({ directory, port: campaign.port, settings, env });
 }
 
 async function start(campaign: Campaign): Promise<ServerProcess> {
@@ -149,8 +152,9 @@ async function start(campaign: Campaign): Promise<ServerProcess> {
 
 /** Lets all writers write, and kills the server. */
 async function writeAndKill(campaign: Campaign, server: ServerProcess): Promise<void> {
-  const { options, models, writerRandoms, retries, baseUrl, random } = campaign;
-  const writers = models.map(async (model, i) => await writeUntilKilled(baseUrl, model, writerRandoms[i]!, retries[i]));
+  const { options, models, writerRandoms, retries, baseUrl, grpcPort, random } = campaign;
+  const urls = { baseUrl, grpcUrl: `http://127.0.0.1:${grpcPort}` };
+  const writers = models.map(async (model, i) => await writeUntilKilled(urls, model, writerRandoms[i]!, retries[i]));
   const flushes = flushUntilKilled(campaign, server);
   if (random.next() < WARM_SHARE) await firstAnswer(models);
   await Bun.sleep(ROUND_MS_MIN + random.next() * (options.roundMsMax - ROUND_MS_MIN));

@@ -1,7 +1,7 @@
 /** One connection of a crash campaign: sends batches through its door, one after the other, until the server is gone. */
 import type { Random } from "../../bench/macro/random.ts";
 import { type Batch, type BatchKind, SEATS_MAX } from "./batch.ts";
-import type { DoorRequest } from "./doors/door.ts";
+import type { Answer, DoorRequest, GrpcRequest } from "./doors/door.ts";
 import type { WriterModel } from "./model.ts";
 
 const CHANGE_SHARE = 0.25;
@@ -18,15 +18,18 @@ export interface WriterEnd {
   readonly refusal: string | undefined;
 }
 
-/** What a request came to: nothing was heard of it, it was acknowledged, or the answer says why not. */
-type Answer = undefined | "good" | { readonly refusal: string };
+/** Where a server listens. */
+export interface ServerUrls {
+  readonly baseUrl: string;
+  readonly grpcUrl: string;
+}
 
 /**
  * Sends batches until a request fails or `batchesMax` were acknowledged. `retry` is sent first, as a client would send an unanswered batch
  * again.
  */
 export async function writeUntilKilled(
-  baseUrl: string,
+  urls: ServerUrls,
   model: WriterModel,
   random: Random,
   retry: Batch | undefined,
@@ -35,7 +38,7 @@ export async function writeUntilKilled(
   const { door } = model;
   const refusedAs = (what: string, { refusal }: { readonly refusal: string }): string => `${door.name}, ${what}: ${refusal}`;
   if (door.setUp !== undefined && !model.isSetUp) {
-    const answer = await send(baseUrl, door.setUp);
+    const answer = await send(urls, door.setUp);
     if (answer === undefined) return { acknowledged: 0, refusal: undefined };
     if (answer !== "good") return { acknowledged: 0, refusal: refusedAs("set up", answer) };
     model.isSetUp = true;
@@ -44,7 +47,7 @@ export async function writeUntilKilled(
   let batch = retry ?? nextBatch(model, random);
   for (;;) {
     model.send(batch);
-    const answer = await send(baseUrl, door.request(batch), random.next() >= NEW_CONNECTION_SHARE);
+    const answer = await send(urls, door.request(batch), random.next() >= NEW_CONNECTION_SHARE);
     if (answer === undefined) return { acknowledged, refusal: undefined };
     if (answer !== "good") return { acknowledged, refusal: refusedAs(`${batch.kind} batch ${batch.number}`, answer) };
     model.apply();
@@ -57,7 +60,9 @@ export async function writeUntilKilled(
 }
 
 /** `undefined` when the connection broke before the status line was there: that line is the acknowledgement, whatever follows it. */
-async function send(baseUrl: string, { path, headers, body, goodStatus }: DoorRequest, keepalive = true): Promise<Answer> {
+async function send({ baseUrl, grpcUrl }: ServerUrls, request: DoorRequest | GrpcRequest, keepalive = true): Promise<Answer> {
+  if ("call" in request) return await request.call(grpcUrl);
+  const { path, headers, body, goodStatus } = request;
   return await fetch(`${baseUrl}${path}`, { method: "POST", body, keepalive, ...(headers === undefined ? {} : { headers }) }).then(
     async (response) => {
       const text = await response.text().catch(() => "(the answer was cut off)");

@@ -105,6 +105,10 @@ export class FakeDb implements Db {
     return { rowCount };
   }
 
+  define(): Promise<StatementResult> {
+    return Promise.resolve(affectedResult(0));
+  }
+
   createDatabase(name: string): Promise<boolean> {
     if (this.names.includes(name)) return Promise.reject(new DbError(StatusCode.DatabaseAlreadyExists, `Database already exists: ${name}`));
     this.names.push(name);

@@ -75,7 +75,8 @@ export function missingColumns(
   const known = new Map(schema.columns.map((column) => [column.name, column]));
   const add = (column: ColumnDefinition): void => {
     const made = shape.find(
-      ({ name, semantic, type }) => name === column.name && semantic === column.semantic && sameType(type, column.type),
+      ({ name, semantic, type }) =>
+        name === column.name && semantic === column.semantic && (semantic === "tag" || sameType(type, column.type)),
     );
     missing.push(made ?? column);
     known.set(column.name, column);

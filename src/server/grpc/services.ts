@@ -1,17 +1,18 @@
 /** The services that the gRPC server serves: one line each. */
 import type { Db } from "../../db/db.ts";
+import { greptimeDatabaseService, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
 import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What services work with. */
-export interface ServiceParts extends OtlpParts {
+export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts {
   readonly db: Db;
 }
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const services: GrpcService[] = [greptimeHealthService(), ...otlpServices(parts)];
+  const services: GrpcService[] = [greptimeHealthService(), greptimeDatabaseService(parts), ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(parts.db, served)];
 }

@@ -15,6 +15,15 @@ export interface DoorRequest {
   readonly goodStatus: number;
 }
 
+/** What a request came to: nothing was heard of it, it was acknowledged, or the answer says why not. */
+export type Answer = undefined | "good" | { readonly refusal: string };
+
+/** A request to the gRPC port. */
+export interface GrpcRequest {
+  /** Sends it. Never rejects. */
+  call(grpcUrl: string): Promise<Answer>;
+}
+
 /** A row of a writer as the database holds it. */
 export interface StoredRow {
   readonly origin: number;
@@ -45,7 +54,7 @@ export interface Door {
   readonly isIdempotent: boolean;
   /** Is sent once before the first batch; what it makes must last. */
   readonly setUp?: DoorRequest;
-  request(batch: Batch): DoorRequest;
+  request(batch: Batch): DoorRequest | GrpcRequest;
   /** A query for the rows of some origins of a writer in one of the tables. */
   rowsSql(table: string, writer: number, origins: readonly number[]): string;
   /** One row of its answer. */

@@ -3,11 +3,12 @@ import type { Door } from "./door.ts";
 import { lineDoor } from "./line.ts";
 import { lokiDoor } from "./loki.ts";
 import { otlpDoor } from "./otlp.ts";
+import { nativeDoor, nativeStreamDoor } from "./native.ts";
 import { pipelineDoor } from "./pipeline.ts";
 import { remoteWriteDoor } from "./remote-write.ts";
 
 /** Writers take them in turn, so that the first ones are there with few writers too. */
-export const DOORS: readonly Door[] = [lineDoor, remoteWriteDoor, lokiDoor, pipelineDoor, otlpDoor];
+export const DOORS: readonly Door[] = [lineDoor, remoteWriteDoor, lokiDoor, pipelineDoor, otlpDoor, nativeDoor, nativeStreamDoor];
 
 /** The door of a writer among some. */
 export function doorOf(writer: number, doors: readonly Door[]): Door {

@@ -15,8 +15,9 @@ import type { AlterAction, AlterTable } from "../../sql/syntax/definition-ast.ts
 import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
 import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";
-import { columnOptionError } from "./column-option-error.ts";
-import { indexText, withIndex, withoutIndex } from "./index-clause.ts";
+import { columnOptionError } from "../../../table/column-option-error.ts";
+import { indexText } from "../../../table/index-clause.ts";
+import { withIndex, withoutIndex } from "./index-clauses.ts";
 import { tableToChange } from "./table-to-change.ts";
 
 type ActionOf<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>;

@@ -8,8 +8,9 @@ import type { Environment } from "../../function/signature/environment.ts";
 import { isInterval } from "../../function/value/value.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import type { ColumnClause } from "../../sql/syntax/definition-ast.ts";
-import { columnOptionError } from "./column-option-error.ts";
-import { inOrder, indexText } from "./index-clause.ts";
+import { columnOptionError } from "../../../table/column-option-error.ts";
+import { indexText } from "../../../table/index-clause.ts";
+import { inOrder } from "./index-clauses.ts";
 import { jsonHintsOf } from "../shared/json-hint.ts";
 import { literalValue } from "../shared/literal-value.ts";
 

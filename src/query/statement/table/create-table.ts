@@ -17,7 +17,7 @@ import type { CreateTable } from "../../sql/syntax/definition-ast.ts";
 import type { Statement } from "../../sql/syntax/statement-ast.ts";
 import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { checkStructured, columnDefinition } from "./column-definition.ts";
-import { columnOptionError } from "./column-option-error.ts";
+import { columnOptionError } from "../../../table/column-option-error.ts";
 import { optionsFromDatabase } from "../../../table/database-template.ts";
 import { checkNoView } from "../shared/no-view.ts";
 import { tablePartitions } from "./partitions.ts";

@@ -1,5 +1,5 @@
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
 
 /** A column option that cannot be. */
 export function columnOptionError(column: string, why: string): DbError {

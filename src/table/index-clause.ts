@@ -1,48 +1,11 @@
 /** Index clauses of columns, as a schema keeps them: `SKIPPING INDEX WITH(granularity = '10240', …)`. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import type { ColumnClause, IndexKind } from "../../sql/syntax/definition-ast.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
 import { columnOptionError } from "./column-option-error.ts";
+import type { ColumnDefinition } from "./schema.ts";
 
-/** The order in which SHOW CREATE prints index clauses. */
-const ORDER: readonly IndexKind[] = ["fulltext", "skipping", "inverted"];
-
-/** Clauses in the order in which they are printed. */
-export function inOrder(clauses: readonly string[]): string[] {
-  return ORDER.flatMap((kind) => clauses.filter((clause) => isOf(clause, kind)));
-}
-
-/** A column's clauses without those of one kind. */
-export function withoutIndex(clauses: readonly string[], kind: IndexKind): string[] {
-  return clauses.filter((clause) => !isOf(clause, kind));
-}
-
-/** A column's clauses with another one, which takes the place of one of its kind. @throws DbError InvalidArguments */
-export function withIndex(clauses: readonly string[], added: string, column: string): string[] {
-  const kind = ORDER.find((candidate) => isOf(added, candidate));
-  const before = clauses.find((clause) => kind !== undefined && isOf(clause, kind));
-  if (kind === "fulltext" && before !== undefined) checkFulltext(before, added, column);
-  return inOrder([...clauses.filter((clause) => clause !== before), added]);
-}
-
-function isOf(clause: string, kind: IndexKind): boolean {
-  return clause.startsWith(kind.toUpperCase());
-}
-
-/** Text that is already in files was split by the analyzer of its time. */
-function checkFulltext(before: string, added: string, column: string): void {
-  const [analyzer, caseSensitive] = [optionOf(before, "analyzer"), optionOf(before, "case_sensitive")];
-  if (optionOf(added, "analyzer") === analyzer && optionOf(added, "case_sensitive") === caseSensitive) return;
-  throw columnOptionError(
-    column,
-    "Cannot change analyzer or case_sensitive if FULLTEXT index is set before. " +
-      `Previous analyzer: ${analyzer}, previous case_sensitive: ${caseSensitive}`,
-  );
-}
-
-function optionOf(clause: string, key: string): string {
-  return new RegExp(`\\b${key} = '([^']*)'`).exec(clause)?.[1] ?? "";
-}
+/** What an index of a column may be. */
+export type IndexKind = "skipping" | "fulltext" | "inverted";
 
 /** Values that an option may have. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
@@ -78,7 +41,7 @@ const INDEX_DEFAULTS: Readonly<Record<"skipping" | "fulltext", Readonly<Record<s
 
 /** The clause of an index, all options spelled out. @throws DbError InvalidArguments, Unexpected */
 export function indexText(
-  { name, type }: Pick<ColumnClause, "name" | "type">,
+  { name, type }: Pick<ColumnDefinition, "name" | "type">,
   kind: IndexKind,
   given: Readonly<Record<string, string>>,
 ): string {

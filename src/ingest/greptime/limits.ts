@@ -1,0 +1,29 @@
+/** Limits of the native interface's rows that no setting changes. */
+import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
+
+/** Columns of one table in a request. Reason: as those of a table. Error: InvalidArguments. */
+export const COLUMNS_MAX: number = TABLE_COLUMNS_MAX;
+
+/** Tables of one request. Reason: a name costs its sender four bytes, and a table an entry in the catalogue. Error: InvalidArguments. */
+export const TABLES_MAX = 10_000;
+
+/**
+ * Bytes of cells that one table of a request may unfold to. Reason: a NULL costs its sender two bytes in a row, and a bit in a column.
+ * Error: InvalidArguments.
+ */
+export const CELL_BYTES_MAX: number = 512 * 1024 * 1024;
+
+/** Bytes of a cell of fixed width: a double, and whether it is NULL. */
+export const CELL_BYTES = 9;
+
+/** Jumps of a table's times by more than `CHUNK_TIME_SPAN_MAX`. Reason: each begins a write of its own. Error: InvalidArguments. */
+export const TIME_JUMPS_MAX = 4096;
+
+/** Levels of arrays and objects in a JsonValue. Reason: its reader recurses. Error: InvalidArguments. */
+export const JSON_DEPTH_MAX = 128;
+
+/** Kinds of tables and tags that a decoder knows; with one more it begins anew. Reason: each is an object. Error: none. */
+export const SHAPES_MAX = 10_000;
+
+/** Options of one column. Reason: there are three. Error: InvalidArguments. */
+export const OPTIONS_MAX = 16;

@@ -1,0 +1,183 @@
+/**
+ * `greptime.v1.GreptimeDatabase` (contract query.md 5.2, 5.3): writes, deletes and changes of tables, a message at a time or as a stream.
+ *
+ *   bytes ─► header: who, where ─► admit ─► decoder of the database ─► Db.write ─► durable ─► counted
+ *
+ * The messages of a stream are taken one after the other, each durable before the next is read, so that a client that is faster waits by
+ * HTTP/2's windows, and rows that are written twice keep their order. The first failure ends the stream; what was durable before stays,
+ * and the answer, which counts rows, is not given.
+ */
+import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { GreptimeDatabase, type GreptimeResponseSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
+import { DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
+import type { Clock } from "../../../base/clock.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
+import type { ServerMemory } from "../../../base/memory/server-memory.ts";
+import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { User } from "../../../db/auth/user.ts";
+import type { Db } from "../../../db/db.ts";
+import type { Session } from "../../../db/session.ts";
+import { GreptimeDecoder, type RowMessage } from "../../../ingest/greptime/decode.ts";
+import type { SchemaLookup, WriteBatch, WriteOptions } from "../../../table/write-batch.ts";
+import { decodedAndWritten } from "../../common/decoded-and-written.ts";
+import { type Hints, readHints } from "../../common/hints.ts";
+import { KeptDecoders } from "../../common/kept-decoders.ts";
+import { checkDatabase, type WriteSettings, writeOptionsOf } from "../../common/write-options.ts";
+import type { Call } from "../call.ts";
+import { type GrpcService, grpcService, raw } from "../service.ts";
+import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
+
+/** Largest DdlRequest, bytes. Reason: it is read into objects. Error: InvalidArguments. */
+const DDL_BYTES_MAX: number = 16 * 1024 * 1024;
+
+/** Room for messages that are worked on, of all protocols together (contract http.md 6.3). */
+export interface MessageRoom {
+  /** Undefined when there is none in time. */
+  acquire(bytes: number, signal?: AbortSignal): Promise<{ release(): void } | undefined>;
+}
+
+/** What the service works with. */
+export interface GreptimeDatabaseParts extends WriteSettings {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  /** Hears of what decoders keep. */
+  readonly memory: ServerMemory;
+  /** Absent: as much as comes. */
+  readonly room?: MessageRoom | undefined;
+}
+
+type Answer = MessageInitShape<typeof GreptimeResponseSchema>;
+
+/** The service. */
+export function greptimeDatabaseService(parts: GreptimeDatabaseParts): GrpcService {
+  const requests = new Requests(parts);
+  return grpcService(GreptimeDatabase, {
+    handle: raw(async (bytes, call) => answerOf(await requests.handle(bytes, new Caller(call)))),
+    handleRequests: raw(async (messages, call) => {
+      const caller = new Caller(call);
+      let rows = 0;
+      for await (const bytes of messages) rows += await requests.handle(bytes, caller);
+      return answerOf(rows);
+    }),
+  });
+}
+
+function answerOf(rows: number): Answer {
+  return { header: { status: { statusCode: StatusCode.Success } }, response: { case: "affectedRows", value: { value: rows } } };
+}
+
+/** Who calls, by the headers of its messages: those of a stream usually are the same, and are read once. */
+class Caller {
+  readonly call: Call;
+  readonly hints: Hints;
+  private header: Uint8Array | undefined;
+  private known: Session | undefined;
+
+  constructor(call: Call) {
+    this.call = call;
+    this.hints = readHints(call.headers);
+  }
+
+  /** The session of a message. @throws DbError for a login that is refused, or a time zone that is none */
+  async session(header: Uint8Array): Promise<Session> {
+    if (this.known !== undefined && this.header !== undefined && Buffer.compare(this.header, header) === 0) return this.known;
+    const { dbname, catalog, schema, authorization, timezone } = readHeader(header);
+    const user = await this.user(authorization?.authScheme);
+    const session = this.call.session(user, this.call.databaseOf({ dbname, catalog, schema }), timezone);
+    this.header = header.slice();
+    this.known = session;
+    return session;
+  }
+
+  private user(scheme: NonNullable<ReturnType<typeof readHeader>["authorization"]>["authScheme"] | undefined): Promise<User> {
+    const { call } = this;
+    if (scheme?.case === "basic") return call.login(scheme.value.username, scheme.value.password);
+    if (scheme?.case !== "token") return call.user();
+    return call.checked(() => {
+      throw new DbError(StatusCode.InvalidAuthHeader, "Unsupported http auth scheme, name: Token AuthScheme");
+    });
+  }
+}
+
+/** Runs messages. */
+class Requests {
+  private readonly parts: GreptimeDatabaseParts;
+  private readonly decoders: KeptDecoders<GreptimeDecoder>;
+
+  constructor(parts: GreptimeDatabaseParts) {
+    this.parts = parts;
+    this.decoders = new KeptDecoders(() => new GreptimeDecoder(), parts.clock);
+    parts.memory.register("decoders", this.decoders);
+  }
+
+  /** Runs one message. @returns its rows, durable. @throws DbError */
+  async handle(bytes: Uint8Array, caller: Caller): Promise<number> {
+    const request = readRequest(bytes);
+    const session = await caller.session(request.header);
+    const { kind } = request;
+    if (kind === "query") {
+      const why = "a query gives rows, which this method cannot; use arrow.flight.protocol.FlightService/DoGet";
+      throw new DbError(StatusCode.Unsupported, `cannot run the QueryRequest: ${why}`);
+    }
+    if (kind === "ddl") return this.define(request.body, session);
+    this.parts.db.authorize(session, "write");
+    checkDatabase(session.database, this.parts.db);
+    return this.withRoom(bytes.length, caller.call, () => this.rows(kind, request, session, caller.hints));
+  }
+
+  private async define(body: Uint8Array, session: Session): Promise<number> {
+    if (body.length > DDL_BYTES_MAX) throw invalidArguments(`cannot read DdlRequest: it has more than ${DDL_BYTES_MAX} bytes`);
+    const request = decoded("DdlRequest", () => fromBinary(DdlRequestSchema, body, { readUnknownFields: false }));
+    const result = await this.parts.db.define(request, session);
+    return result.kind === "affected" ? result.rowCount : 0;
+  }
+
+  private async withRoom(bytes: number, { signal }: Call, work: () => Promise<number>): Promise<number> {
+    const { room } = this.parts;
+    if (room === undefined) return work();
+    const share = await room.acquire(bytes, signal);
+    if (share === undefined) {
+      const why = "Request body memory limit exceeded: Request memory limit exceeded; send it again later, or in smaller messages";
+      throw new DbError(StatusCode.RateLimited, why, { retryAfterSeconds: 1 });
+    }
+    try {
+      return await work();
+    } finally {
+      share.release();
+    }
+  }
+
+  /** Decodes and writes, or deletes, the rows of a message. */
+  private async rows(kind: RowMessage, { body }: RawRequest, session: Session, hints: Hints): Promise<number> {
+    const { db, scheduler } = this.parts;
+    const { database } = session;
+    const isDelete = kind === "deletes" || kind === "row_deletes";
+    const options: WriteOptions = { ...writeOptionsOf(hints, this.parts, "physical", {}), allOrNothing: true };
+    if (hints.has("physical_table")) throw invalidArguments(NO_PHYSICAL_TABLE);
+    await scheduler.decode(body.length);
+    return decodedAndWritten(async () => {
+      await db.admit(session.signal);
+      const { batch, rowCount } = this.decoders.of(database).decode(kind, body, { database, schemas: db.schemas });
+      if (rowCount === 0) return 0;
+      if (isDelete) await db.delete(batch, session);
+      else {
+        if (!options.autoCreate) checkTables(batch, database, db.schemas, this.parts);
+        await db.write(batch, session, options);
+      }
+      return rowCount;
+    });
+  }
+}
+
+const NO_PHYSICAL_TABLE =
+  "cannot use the hint physical_table: rows of this interface go to tables of their own; send metrics by remote write or OTLP";
+
+/** @throws DbError InvalidArguments, in the contract's words (query.md 5.3), for a table that may not be made */
+function checkTables(batch: WriteBatch, database: string, schemas: SchemaLookup, { autoCreateTable }: WriteSettings): void {
+  const missing = batch.tables.find(({ table }) => schemas.rolesOf?.(database, table) === undefined);
+  if (missing === undefined) return;
+  const why = autoCreateTable ? "`auto_create_table` hint is disabled" : "auto-create table is disabled by frontend config";
+  throw invalidArguments(`Invalid InsertRequest, reason: Table \`${missing.table}\` does not exist, and ${why}`);
+}
