@@ -98,6 +98,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): P
   const { grpc, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
+  const compressesBatches = grpc.flightCompression === "arrow_ipc" || grpc.flightCompression === "all";
   const writing = {
     autoCreateTable: general.autoCreateTable,
     influx: { defaultMergeMode: influxdb.defaultMergeMode },
@@ -116,7 +117,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): P
     receiveBytesMax,
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ ...parts, clock: systemClock, room, ...writing }),
+    services: servicesOf({ ...parts, clock: systemClock, room, compressesBatches, ...writing }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

@@ -31,7 +31,7 @@ export function startGrpc(
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
-    const services = [...servicesOf({ ...shared, ...WRITING, memory }), ...others];
+    const services = [...servicesOf({ ...shared, ...WRITING, memory, compressesBatches: true }), ...others];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }

@@ -1,5 +1,6 @@
 /** The services that the gRPC server serves: one line each. */
 import type { Db } from "../../db/db.ts";
+import { flightService } from "./flight/flight-service.ts";
 import { greptimeDatabaseService, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
 import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
@@ -8,11 +9,15 @@ import type { GrpcService } from "./service.ts";
 /** What services work with. */
 export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts {
   readonly db: Db;
+  /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
+  readonly compressesBatches: boolean;
 }
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const services: GrpcService[] = [greptimeHealthService(), greptimeDatabaseService(parts), ...otlpServices(parts)];
+  const { db, compressesBatches } = parts;
+  const flight = flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined });
+  const services: GrpcService[] = [greptimeHealthService(), greptimeDatabaseService(parts), flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(parts.db, served)];
 }
