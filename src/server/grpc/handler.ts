@@ -13,6 +13,7 @@ import { clientOf } from "./connections.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
 import type { NodeRequest, NodeResponse } from "./listener.ts";
+import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
 import type { GrpcService } from "./service.ts";
 
@@ -60,6 +61,7 @@ async function answer(handler: UniversalHandler, request: NodeRequest, response:
   try {
     const { remoteAddress = "", remotePort = 0 } = request.socket;
     const values = createContextValues().set(CLIENT, clientOf(remoteAddress, remotePort));
+    if (handler.method.methodKind === "bidi_streaming") sendHead(request, response);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     await universalResponseToNodeResponse(withOurCode(await handler(universal)), response);
   } catch (thrown) {

@@ -16,7 +16,9 @@ const SIGNALS = {
     resourceMetrics: [
       {
         resource,
-        scopeMetrics: [{ metrics: [{ name: "collected", gauge: { dataPoints: [{ timeUnixNano: `${now}`, asDouble: 1.5, attributes }] } }] }],
+        scopeMetrics: [
+          { metrics: [{ name: "collected", gauge: { dataPoints: [{ timeUnixNano: `${now}`, asDouble: 1.5, attributes }] } }] },
+        ],
       },
     ],
   },
@@ -83,13 +85,21 @@ service:
 async function sql(statement: string): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${env("VARVE_USER")}:${env("VARVE_PASSWORD")}`).toString("base64")}`;
   const body = new URLSearchParams({ sql: statement });
-  const response = await fetch(`http://127.0.0.1:${env("VARVE_HTTP_SECURE")}/v1/sql?format=csv`, { method: "POST", headers: { authorization }, body });
+  const response = await fetch(`http://127.0.0.1:${env("VARVE_HTTP_SECURE")}/v1/sql?format=csv`, {
+    method: "POST",
+    headers: { authorization },
+    body,
+  });
   return response.text();
 }
 
 async function send(port: number, signal: string): Promise<void> {
   const body = JSON.stringify(SIGNALS[signal as keyof typeof SIGNALS]);
-  const response = await fetch(`http://127.0.0.1:${port}/v1/${signal}`, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const response = await fetch(`http://127.0.0.1:${port}/v1/${signal}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
   if (!response.ok) throw new Error(`the collector says ${response.status}: ${await response.text()}`);
 }
 

@@ -42,7 +42,8 @@ if (program === undefined) console.log("skip grpcurl: there is no grpcurl on thi
 else {
   await check("grpcurl: services by reflection", async () => {
     const list = await said(["-plaintext", open, "list"]);
-    for (const name of ["greptime.v1.GreptimeDatabase", "arrow.flight.protocol.FlightService", "grpc.health.v1.Health"]) expectIn(list, name);
+    for (const name of ["greptime.v1.GreptimeDatabase", "arrow.flight.protocol.FlightService", "grpc.health.v1.Health"])
+      expectIn(list, name);
   });
   await check("grpcurl: a service and a message described", async () => {
     expectIn(await said(["-plaintext", open, "describe", "greptime.v1.GreptimeDatabase"]), "rpc Handle");
