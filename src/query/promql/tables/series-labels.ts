@@ -88,7 +88,7 @@ export class SeriesLabels implements LabelsBySeries {
     return labels;
   }
 
-  /** From the arrays of codes and texts (1,000 series of four labels: 0.55 → 0.25 ms). */
+  /** From the arrays of codes and texts (1,000 series of three tags: 0.15 → 0.08 ms). */
   private read(series: number): Labels {
     const { slots, readTags } = this;
     const labels: [string, string][] = [];
