@@ -2,7 +2,7 @@
 import type { AssertionError } from "./base/assert.ts";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
-import type { ServerMemory } from "./base/memory/server-memory.ts";
+import { MemoryPool, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { Scheduler } from "./base/scheduler/scheduler.ts";
 import type { Address } from "./config/address.ts";
@@ -92,12 +92,9 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
   });
 }
 
-async function openGrpc(
-  { grpc, general, influxdb, prom_store: promStore }: Settings,
-  log: RootLog,
-  parts: ServerParts,
-): Promise<GrpcServer | undefined> {
-  const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
+async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
+  const { grpc, general, influxdb, prom_store: promStore } = settings;
+  const { enable, addr, receiveBytesMax: bytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
   const writing = {
     autoCreateTable: general.autoCreateTable,
@@ -108,7 +105,7 @@ async function openGrpc(
     ...parts,
     hostname: addr.host,
     port: addr.port,
-    receiveBytesMax,
+    room: { pool: new MemoryPool(parts.memory, "request_bodies", bodiesLimitOf(settings, 1)), bytesMax, waitMs: general.inFlightPolicy },
     sendBytesMax,
     tls: tlsOf(grpc),
     services: servicesOf({ ...parts, clock: systemClock, ...writing }),
