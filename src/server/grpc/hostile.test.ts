@@ -23,7 +23,7 @@ async function start(...args: Parameters<typeof startGrpc>): Promise<GrpcFixture
 
 /** Answers when its client leaves, or never. */
 const stuck = grpcService(PrometheusGateway, {
-  handle: ({}, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  handle: (_request, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
 });
 
 const ended = (socket: Socket): Promise<void> => new Promise((resolve) => socket.on("close", () => resolve()));
@@ -88,7 +88,10 @@ test("a message past the limit has its status and our number, and its connection
   const request = create(PromqlRequestSchema, { promql: { case: "instantQuery", value: { query, time: "", lookback: "" } } });
   const error = await createClient(PrometheusGateway, client.transport)
     .handle(request)
-    .then(() => undefined, ConnectError.from);
+    .then(
+      () => undefined,
+      (thrown: unknown) => ConnectError.from(thrown),
+    );
   expect([error?.code, error?.metadata.get("x-greptime-err-code")]).toEqual([Code.ResourceExhausted, "6000"]);
   await createClient(HealthCheck, client.transport).healthCheck({});
   while (pool.used > 0) await Bun.sleep(5);
@@ -113,7 +116,10 @@ test("a stop lets a call end within the grace, and cuts what does not", async ()
   using client = new GrpcClient(server.port);
   const answer = createClient(PrometheusGateway, client.transport)
     .handle(create(PromqlRequestSchema))
-    .then(() => undefined, ConnectError.from);
+    .then(
+      () => undefined,
+      (thrown: unknown) => ConnectError.from(thrown),
+    );
   await isServed(server.port);
   await server.stop();
   expect([Code.Canceled, Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown]).toContain((await answer)?.code as Code);
