@@ -2,7 +2,7 @@
 import type { AssertionError } from "./base/assert.ts";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
-import type { ServerMemory } from "./base/memory/server-memory.ts";
+import { MemoryPool, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { Scheduler } from "./base/scheduler/scheduler.ts";
 import type { Address } from "./config/address.ts";
@@ -13,8 +13,6 @@ import type { Db } from "./db/db.ts";
 import type { ConnectionMarks } from "./server/connections/marks.ts";
 import { type GrpcServer, probeGrpcAddress, startGrpcServer } from "./server/grpc/server.ts";
 import { servicesOf } from "./server/grpc/services.ts";
-import { InFlightBytes } from "./server/http/body/in-flight.ts";
-import { IN_FLIGHT_WAITERS_MAX } from "./server/http/limits.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startMysqlServer } from "./server/mysql/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
@@ -96,7 +94,7 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
 
 async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
   const { grpc, general, influxdb, prom_store: promStore } = settings;
-  const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
+  const { enable, addr, receiveBytesMax: bytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
   const compressesBatches = grpc.flightCompression === "arrow_ipc" || grpc.flightCompression === "all";
   const writing = {
@@ -104,20 +102,14 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): P
     influx: { defaultMergeMode: influxdb.defaultMergeMode },
     prometheus: { metricEngine: promStore.withMetricEngine },
   };
-  const room = new InFlightBytes({
-    bytesMax: bodiesLimitOf(settings, 1),
-    waitMs: general.inFlightPolicy,
-    waitersMax: IN_FLIGHT_WAITERS_MAX,
-  });
-  parts.memory.register("request_bodies", { bytes: () => room.bytes });
   return startGrpcServer({
     ...parts,
     hostname: addr.host,
     port: addr.port,
-    receiveBytesMax,
+    room: { pool: new MemoryPool(parts.memory, "request_bodies", bodiesLimitOf(settings, 1)), bytesMax, waitMs: general.inFlightPolicy },
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ ...parts, clock: systemClock, room, compressesBatches, ...writing }),
+    services: servicesOf({ ...parts, clock: systemClock, compressesBatches, ...writing }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

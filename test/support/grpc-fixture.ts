@@ -1,7 +1,7 @@
 /** A gRPC server over an engine in memory, in this process, on a free port, and clients of it by the transports of connect-node. */
 import { Http2SessionManager, createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import type { Transport } from "@connectrpc/connect";
-import { ServerMemory } from "../../src/base/memory/server-memory.ts";
+import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { type GrpcOptions, startGrpcServer } from "../../src/server/grpc/server.ts";
 import type { GrpcService } from "../../src/server/grpc/service.ts";
 import { servicesOf } from "../../src/server/grpc/services.ts";
@@ -32,7 +32,13 @@ export function startGrpc(
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
     const services = [...servicesOf({ ...shared, ...WRITING, memory, compressesBatches: true }), ...others];
-    return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
+    return startGrpcServer({
+      ...shared,
+      services,
+      room: { pool: new MemoryPool(memory, "request_bodies", 4 * MESSAGE_BYTES_MAX), bytesMax: MESSAGE_BYTES_MAX, waitMs: 100 },
+      sendBytesMax: MESSAGE_BYTES_MAX,
+      ...changes,
+    });
   });
 }
 

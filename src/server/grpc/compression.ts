@@ -1,31 +1,70 @@
-/** How messages are compressed: gzip by the runtime's zlib, zstd by the runtime's own. Neither unfolds a message past the limit. */
-import { compressionGzip } from "@connectrpc/connect-node";
+/**
+ * How messages are compressed: gzip and zstd, by the runtime. Both say how long a message is unfolded, gzip in its last four bytes
+ * (RFC 1952), zstd in its frame (RFC 8878). What says nothing or too much is refused before, what unfolds to more while it does.
+ */
+import { promisify } from "node:util";
+import { gunzip, zstdDecompress } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
+import { compressionGzip } from "@connectrpc/connect-node";
+import { errorText } from "../../base/error.ts";
 import { zstdContentSize } from "../../format/zstd/frames.ts";
+
+const unpackGzip = promisify(gunzip);
+const unpackZstd = promisify(zstdDecompress);
+
+const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+
+const gzip: Compression = { ...compressionGzip, decompress: (bytes, max) => unfolded("gzip", unpackGzip, bytes, max) };
 
 const zstd: Compression = {
   name: "zstd",
   compress: async (bytes) => owned(await Bun.zstdCompress(bytes)),
-  async decompress(bytes, readMaxBytes) {
-    if (bytes.length === 0) return new Uint8Array(0);
-    const size = zstdContentSize(bytes);
-    // A frame that does not say its size could unfold to anything: what clients write in one piece says it.
-    if (size === undefined || size > readMaxBytes) {
-      const what = size === undefined ? "does not say its size" : `has ${size} bytes`;
-      throw new ConnectError(`a message in zstd ${what}, and at most ${readMaxBytes} are taken`, Code.ResourceExhausted);
-    }
-    try {
-      return owned(await Bun.zstdDecompress(bytes));
-    } catch (cause) {
-      throw new ConnectError("a message in zstd is damaged", Code.InvalidArgument, undefined, undefined, cause);
-    }
-  },
+  decompress: (bytes, max) => unfolded("zstd", unpackZstd, bytes, max),
 };
+
+/** In the order in which answers prefer them. */
+export const COMPRESSIONS: Compression[] = [gzip, zstd];
+
+/**
+ * What a packed message says that it unfolds to, bytes; 0 for a packing that nobody here knows, which the transport refuses.
+ *
+ * @throws ConnectError RESOURCE_EXHAUSTED when that is more than `bytesMax`, or it does not say
+ */
+export function unfoldedBytes(encoding: string, bytes: Uint8Array, bytesMax: number): number {
+  const size = sizeOf(encoding, bytes);
+  if (size !== undefined && size <= bytesMax) return size;
+  const what = size === undefined ? "does not say how long it is" : `has ${size} bytes`;
+  const why = `cannot unfold the message: it ${what}, and at most ${bytesMax} are taken (grpc.max_recv_message_size)`;
+  throw new ConnectError(why, Code.ResourceExhausted);
+}
+
+function sizeOf(encoding: string, bytes: Uint8Array): number | undefined {
+  if (encoding === "zstd") return zstdContentSize(bytes);
+  if (encoding !== "gzip" || bytes.length < SIZE_BYTES) return 0;
+  return new DataView(bytes.buffer, bytes.byteOffset + bytes.length - SIZE_BYTES).getUint32(0, true);
+}
+
+/** Of gzip's size, at its end. */
+const SIZE_BYTES = 4;
+
+async function unfolded(name: string, unpack: Unpack, bytes: Uint8Array, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (bytes.length === 0) return NOTHING;
+  const size = unfoldedBytes(name, bytes, bytesMax);
+  try {
+    // One byte at least: a limit of none is no limit.
+    return owned(await unpack(bytes, { maxOutputLength: Math.max(1, size) }));
+  } catch (cause) {
+    const why = `cannot unfold the message: it is no ${name} of ${size} bytes: ${errorText(cause, SHOWN_CHARACTERS_MAX)}`;
+    throw new ConnectError(why, Code.InvalidArgument, undefined, undefined, cause);
+  }
+}
+
+/** Characters of the runtime's reason that are shown. */
+const SHOWN_CHARACTERS_MAX = 200;
 
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes as Uint8Array<ArrayBuffer>; // The runtime makes it, on memory of its own.
 }
-
-/** In the order in which answers prefer them. */
-export const COMPRESSIONS: Compression[] = [compressionGzip, zstd];

@@ -11,6 +11,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { COMPRESSIONS } from "./compression.ts";
 import { clientOf } from "./connections.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
+import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
 import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
 import type { NodeRequest, NodeResponse } from "./listener.ts";
 import { sendHead } from "./early-head.ts";
@@ -20,8 +21,9 @@ import type { GrpcService } from "./service.ts";
 /** What a handler needs. */
 export interface HandlerParts extends MountParts {
   readonly services: readonly GrpcService[];
-  /** Most bytes of a message that comes in, unfolded, and of one that goes out. */
-  readonly receiveBytesMax: number;
+  /** Of messages that come in. */
+  readonly room: MessageRoom;
+  /** Most bytes of a message that goes out. */
   readonly sendBytesMax: number;
   /** Fires when all calls shall end. */
   readonly shutdownSignal: AbortSignal;
@@ -39,16 +41,16 @@ export function handlerOf(parts: HandlerParts): (request: NodeRequest, response:
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const handler = (type.includes("json") ? json : binary).get(path);
     if (handler === undefined) unknownPath(type, path, response);
-    else void answer(handler, request, response, parts.logger); // never rejects
+    else void answer(handler, request, response, parts); // never rejects
   };
 }
 
 function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
-  const { receiveBytesMax: readMaxBytes, sendBytesMax: writeMaxBytes, shutdownSignal } = parts;
+  const { room, sendBytesMax: writeMaxBytes, shutdownSignal } = parts;
   const router = createConnectRouter({
     acceptCompression: COMPRESSIONS,
     compressMinBytes: COMPRESS_BYTES_MIN,
-    readMaxBytes,
+    readMaxBytes: room.bytesMax,
     writeMaxBytes,
     maxTimeoutMs: DEADLINE_MS_MAX,
     shutdownSignal,
@@ -57,18 +59,25 @@ function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
   return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-async function answer(handler: UniversalHandler, request: NodeRequest, response: NodeResponse, logger: Logger): Promise<void> {
+async function answer(handler: UniversalHandler, request: NodeRequest, response: NodeResponse, parts: HandlerParts): Promise<void> {
+  let messages: IncomingMessages | undefined;
   try {
     const { remoteAddress = "", remotePort = 0 } = request.socket;
     const values = createContextValues().set(CLIENT, clientOf(remoteAddress, remotePort));
     if (handler.method.methodKind === "bidi_streaming") sendHead(request, response);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
-    await universalResponseToNodeResponse(withOurCode(await handler(universal)), response);
+    // An answer that nobody takes any more never ends, but its stream does.
+    response.once("close", () => messages?.release());
+    messages = new IncomingMessages(parts.room, formsOf(universal.header, universal.signal));
+    const gathered = { ...universal, body: messages.read(universal.body as AsyncIterable<Uint8Array>) };
+    await universalResponseToNodeResponse(withOurCode(await handler(gathered)), response);
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
-    if (ConnectError.from(thrown).code !== Code.Aborted) logger.debug({ error: errorText(thrown) }, "a call was cut");
+    if (ConnectError.from(thrown).code !== Code.Aborted) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");
     if (!response.headersSent) response.statusCode = 400;
     response.end();
+  } finally {
+    messages?.release();
   }
 }
 

@@ -112,6 +112,8 @@ test("methods that are not there, and those of no service", async () => {
   const response = await fetch(`http://127.0.0.1:${server.port}/none.Service/Method`, { method: "POST" });
   expect(response.status).toBe(404);
   using client = new GrpcClient(server.port);
-  const error = await createClient(Pusher, client.transport).push({}).catch(ConnectError.from);
+  const error = await createClient(Pusher, client.transport)
+    .push({})
+    .catch((thrown: unknown) => ConnectError.from(thrown));
   expect(error).toMatchObject({ code: Code.Unimplemented });
 });

@@ -19,6 +19,7 @@ import type { ConnectionLimits } from "./connections.ts";
 import { GrpcMetrics } from "./grpc-metrics.ts";
 import { type HandlerParts, handlerOf } from "./handler.ts";
 import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX } from "./limits.ts";
+import type { MessageRoom } from "./incoming-messages.ts";
 import { GrpcListener } from "./listener.ts";
 import type { GrpcService } from "./service.ts";
 
@@ -36,8 +37,9 @@ export interface GrpcOptions {
   readonly port: number;
   /** Absent: nothing is encrypted. */
   readonly tls?: TlsOptions | undefined;
-  /** Most bytes of a message that comes in, unfolded, and of one that goes out. */
-  readonly receiveBytesMax: number;
+  /** Of messages that come in. */
+  readonly room: MessageRoom;
+  /** Most bytes of a message that goes out. */
   readonly sendBytesMax: number;
   readonly db: Db;
   /** Absent: whoever calls may do everything. */
@@ -102,10 +104,10 @@ export async function startGrpcServer(options: GrpcOptions): Promise<GrpcServer>
 
 /** What requests are answered by. */
 function handlerParts(options: GrpcOptions, metrics: GrpcMetrics, shutdownSignal: AbortSignal): HandlerParts {
-  const { db, clock, logger, userProvider: provider, onBug, services, receiveBytesMax, sendBytesMax } = options;
+  const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax } = options;
   const logins = provider && new Logins(provider, logger, clock, metrics.authFailures);
   const failures = new FailureLog(logger, onBug);
-  return { db, clock, logger, logins, failures, metrics, services, receiveBytesMax, sendBytesMax, shutdownSignal };
+  return { db, clock, logger, logins, failures, metrics, services, room, sendBytesMax, shutdownSignal };
 }
 
 /**

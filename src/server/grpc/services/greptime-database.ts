@@ -31,12 +31,6 @@ import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-re
 /** Largest DdlRequest, bytes. Reason: it is read into objects. Error: InvalidArguments. */
 const DDL_BYTES_MAX: number = 16 * 1024 * 1024;
 
-/** Room for messages that are worked on, of all protocols together (contract http.md 6.3). */
-export interface MessageRoom {
-  /** Undefined when there is none in time. */
-  acquire(bytes: number, signal?: AbortSignal): Promise<{ release(): void } | undefined>;
-}
-
 /** What the service works with. */
 export interface GreptimeDatabaseParts extends WriteSettings {
   readonly db: Db;
@@ -44,8 +38,6 @@ export interface GreptimeDatabaseParts extends WriteSettings {
   readonly scheduler: Scheduler;
   /** Hears of what decoders keep. */
   readonly memory: ServerMemory;
-  /** Absent: as much as comes. */
-  readonly room?: MessageRoom | undefined;
 }
 
 type Answer = MessageInitShape<typeof GreptimeResponseSchema>;
@@ -124,7 +116,7 @@ class Requests {
     if (kind === "ddl") return this.define(request.body, session);
     this.parts.db.authorize(session, "write");
     checkDatabase(session.database, this.parts.db);
-    return this.withRoom(bytes.length, caller.call, () => this.rows(kind, request, session, caller.hints));
+    return this.rows(kind, request, session, caller.hints);
   }
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
@@ -132,21 +124,6 @@ class Requests {
     const request = decoded("DdlRequest", () => fromBinary(DdlRequestSchema, body, { readUnknownFields: false }));
     const result = await this.parts.db.define(request, session);
     return result.kind === "affected" ? result.rowCount : 0;
-  }
-
-  private async withRoom(bytes: number, { signal }: Call, work: () => Promise<number>): Promise<number> {
-    const { room } = this.parts;
-    if (room === undefined) return work();
-    const share = await room.acquire(bytes, signal);
-    if (share === undefined) {
-      const why = "Request body memory limit exceeded: Request memory limit exceeded; send it again later, or in smaller messages";
-      throw new DbError(StatusCode.RateLimited, why, { retryAfterSeconds: 1 });
-    }
-    try {
-      return await work();
-    } finally {
-      share.release();
-    }
   }
 
   /** Decodes and writes, or deletes, the rows of a message. */

@@ -45,7 +45,10 @@ async function count(db: LocalDb, table: string): Promise<number> {
 async function refusal(transport: Transport, headers: Record<string, string>): Promise<string> {
   const error = await createClient(MetricsService, transport)
     .export(gauge("refused", 1), { headers })
-    .then(() => undefined, ConnectError.from);
+    .then(
+      () => undefined,
+      (thrown: unknown) => ConnectError.from(thrown),
+    );
   return `${Code[error?.code ?? 0]} ${error?.metadata.get("x-greptime-err-code")}`;
 }
 
@@ -75,7 +78,10 @@ test("headers of HTTP mean the same", async () => {
   const logs = createClient(LogsService, client.transport);
   await logs.export({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: TIME, body }] }] }] }, { headers });
   expect(await count(server.db, "named")).toBe(1);
-  const piped = await logs.export({}, { headers: { "x-greptime-pipeline-name": "p" } }).then(() => undefined, ConnectError.from);
+  const piped = await logs.export({}, { headers: { "x-greptime-pipeline-name": "p" } }).then(
+    () => undefined,
+    (thrown: unknown) => ConnectError.from(thrown),
+  );
   expect([piped?.code, piped?.metadata.get("x-greptime-err-code")]).toEqual([Code.Unimplemented, "1001"]);
 });
 
@@ -90,7 +96,10 @@ test("what is refused is a partial success with its reason, and spans that are a
   ];
   const bad = await createClient(TraceService, client.transport)
     .export({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
-    .then(() => undefined, ConnectError.from);
+    .then(
+      () => undefined,
+      (thrown: unknown) => ConnectError.from(thrown),
+    );
   expect([bad?.code, bad?.metadata.get("x-greptime-err-code")]).toEqual([Code.InvalidArgument, "1004"]);
 });
 
