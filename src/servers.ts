@@ -95,10 +95,14 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
 }
 
 async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
-  const { grpc, general, influxdb } = settings;
+  const { grpc, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
-  const writing = { autoCreateTable: general.autoCreateTable, influx: { defaultMergeMode: influxdb.defaultMergeMode } };
+  const writing = {
+    autoCreateTable: general.autoCreateTable,
+    influx: { defaultMergeMode: influxdb.defaultMergeMode },
+    prometheus: { metricEngine: promStore.withMetricEngine },
+  };
   const room = new InFlightBytes({
     bytesMax: bodiesLimitOf(settings, 1),
     waitMs: general.inFlightPolicy,

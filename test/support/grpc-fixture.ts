@@ -10,6 +10,12 @@ import { startWire, type WireFixture } from "./wire-fixture.ts";
 /** The server and what stands behind it. */
 export type GrpcFixture = WireFixture;
 
+const WRITING = {
+  autoCreateTable: true,
+  influx: { defaultMergeMode: "last_non_null" },
+  prometheus: { metricEngine: true },
+} as const;
+
 const MESSAGE_BYTES_MAX: number = 16 * 1024 * 1024;
 
 /**
@@ -25,8 +31,7 @@ export function startGrpc(
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
-    const writing = { autoCreateTable: true, influx: { defaultMergeMode: "last_non_null" } };
-    const services = [...servicesOf({ ...shared, memory, ...writing }), ...others];
+    const services = [...servicesOf({ ...shared, ...WRITING, memory }), ...others];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }
