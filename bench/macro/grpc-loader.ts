@@ -6,7 +6,7 @@
  * Messages are made before the clock starts and framed by hand, so that the loader costs as little as node:http2 itself.
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { parseArgs } from "node:util";
 import { columnsBody, rowsBody } from "./native-bodies.ts";
 import { percentile } from "./statistics.ts";
@@ -55,15 +55,20 @@ function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
+/** A header that comes once. */
+function wordOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : value?.[0];
+}
+
 /** One call. Resolves with its failure, if any. */
 function call(session: ClientHttp2Session, path: string, frames: readonly Buffer[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
     let status: string | undefined;
     let text = "";
-    const read = (headers: Readonly<Record<string, unknown>>): void => {
-      status = headers["grpc-status"] === undefined ? status : String(headers["grpc-status"]);
-      text = headers["grpc-message"] === undefined ? text : String(headers["grpc-message"]);
+    const read = (headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void => {
+      status = wordOf(headers["grpc-status"]) ?? status;
+      text = wordOf(headers["grpc-message"]) ?? text;
     };
     stream.on("response", read);
     stream.on("trailers", read);
