@@ -35,6 +35,7 @@ import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
 import { runTables } from "./macro/tables-bench.ts";
 import { sinkTarget, type Target, type VarveChoices, varveTarget } from "./macro/target.ts";
+import { runGrpc } from "./macro/grpc-bench.ts";
 import { runWires } from "./macro/wires/wires-bench.ts";
 import { runMicro } from "./micro/run.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
@@ -106,6 +107,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (command === "promql") return await measurePromql(options, workDirectory, progress);
   if (command === "dashboards") return [await measureDashboards(options, workDirectory, progress)];
   if (command === "memory") return [await measureMemory(options, workDirectory, progress)];
+  if (command === "grpc") return [await measureGrpc(options, workDirectory, progress)];
   if (command === "wires") return [await measureWires(options, workDirectory, progress)];
   if (command === "series-churn") return await measureChurn(options, workDirectory);
   if (command === "logs") {
@@ -270,6 +272,13 @@ const WIRES_IDLE = 1000;
 const WIRES_SMOKE_IDLE = 20;
 const WIRES_SECONDS = 5;
 const WIRES_SMOKE_SECONDS = 0.1;
+
+async function measureGrpc(options: Options, workDirectory: string, progress: Progress): Promise<string> {
+  const [target] = varveTargets(options);
+  if (target === undefined) throw new Error("cannot measure gRPC: no durability was chosen");
+  const { dataset, runs } = options;
+  return await runGrpc({ target, rows: dataset.rows, runs, workDirectory, progress });
+}
 
 async function measureWires(options: Options, workDirectory: string, progress: Progress): Promise<string> {
   const { dataset, runs, only, clients, isSmoke, withWirePeers: withPeers } = options;

@@ -36,6 +36,7 @@ Examples:
   bun bench promql                             PromQL beside VictoriaMetrics and Prometheus: 24M samples, and a metric of 1,000,000 series
   bun bench promql --hosts 10 --work-dir D --keep --only rate
                                                a tenth of it; with a work directory that is kept, loaded only once
+  bun bench grpc --rows 2000000                 rows by gRPC, one by one and as streams, beside the bare transport
   bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
@@ -45,7 +46,7 @@ Examples:
 
 Usage:
   bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
-             remote-write | promql | dashboards | logs | wires | micro] [options]
+             remote-write | promql | dashboards | logs | wires | grpc | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -113,6 +114,7 @@ export const COMMANDS = [
   "logs",
   "memory",
   "wires",
+  "grpc",
   "micro",
 ] as const;
 
@@ -125,6 +127,7 @@ type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
 const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   clients: { rows: 17_280_000 },
   wires: { rows: 1_000_000 },
+  grpc: { rows: 2_000_000 },
   memory: { rows: 5_000_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
@@ -137,6 +140,7 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
 /** The same with `--smoke`. */
 const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
   wires: { rows: 4000 },
+  grpc: { rows: 4000 },
   series: { rows: 6000, hosts: 2000 },
   tables: { hosts: 100 },
   columns: { rows: 200, hosts: 100 },

@@ -30,10 +30,11 @@ export interface RunningTarget {
   flush(): Promise<void>;
 }
 
-/** Where Varve speaks MySQL and PostgreSQL. */
+/** Where Varve speaks MySQL, PostgreSQL and gRPC. */
 export interface WirePorts {
   readonly mysql: number;
   readonly postgres: number;
+  readonly grpc: number;
 }
 
 /** How Varve syncs its log: the values of `wal.sync`. */
@@ -86,9 +87,12 @@ export function varveTarget(
     start: async (directory) => {
       const port = freePort();
       await mkdir(directory, { recursive: true });
-      const wirePorts: WirePorts = { mysql: freePort(), postgres: freePort() };
+      const wirePorts: WirePorts = { mysql: freePort(), postgres: freePort(), grpc: freePort() };
       const env = Object.fromEntries(
-        Object.entries(wirePorts).map(([wire, wirePort]) => [`VARVE__${wire.toUpperCase()}__ADDR`, `127.0.0.1:${wirePort}`]),
+        Object.entries(wirePorts).map(([wire, wirePort]) => [
+          `VARVE__${wire.toUpperCase()}__${wire === "grpc" ? "BIND_ADDR" : "ADDR"}`,
+          `127.0.0.1:${wirePort}`,
+        ]),
       );
       return { ...runningVarve(await startVarve({ directory, port, settings, env }), directory, port), wirePorts };
     },

@@ -2,7 +2,6 @@
  * What a request says of a column: ColumnSchema of rows, and the parts of a Column that say the same under other numbers. A client's
  * schema is small and comes once a table, so that this makes objects.
  */
-import { DATE } from "../../column/data-type.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { utf8Text } from "../../base/bytes/utf8.ts";
 import { field, ProtoError, type ProtoReader, Wire } from "../../format/proto/reader.ts";
@@ -155,11 +154,4 @@ function definitionOf({ name, options }: ReadColumn, semantic: SemanticType, typ
   if (typeof requests === "string") throw invalidAt(at, requests);
   const indexes = requests.map(({ kind, options: given }) => indexText(base, kind, given));
   return indexes.length === 0 ? base : { ...base, indexes };
-}
-
-/** Lowest and highest whole number that a column of small numbers holds. */
-export function boundsOf(type: DataType): readonly [number, number] {
-  if (type.kind === "int" && type.signed) return [-(2 ** (type.bits - 1)), 2 ** (type.bits - 1) - 1];
-  if (type.kind === "int") return [0, 2 ** type.bits - 1];
-  return type === DATE ? [-(2 ** 31), 2 ** 31 - 1] : [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 }

@@ -165,11 +165,12 @@ async function writeSome(campaign: Campaign): Promise<void> {
 
 async function write(campaign: Campaign, batchesMax: number, mayFail: boolean): Promise<void> {
   const { models, writerRandoms, retries, baseUrl } = campaign;
+  const urls = { baseUrl, grpcUrl: baseUrl }; // none of these doors asks for gRPC
   const ends = await Promise.all(
     models.map(async (model, i) => {
       const retry = retries[i];
       retries[i] = undefined;
-      return await writeUntilKilled(baseUrl, model, writerRandoms[i]!, retry, batchesMax);
+      return await writeUntilKilled(urls, model, writerRandoms[i]!, retry, batchesMax);
     }),
   );
   for (const { acknowledged, refusal } of ends) {
