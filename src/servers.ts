@@ -92,9 +92,18 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
   });
 }
 
-async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
+async function openGrpc(
+  { grpc, general, influxdb, prom_store: promStore }: Settings,
+  log: RootLog,
+  parts: ServerParts,
+): Promise<GrpcServer | undefined> {
   const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
+  const writing = {
+    autoCreateTable: general.autoCreateTable,
+    influx: { defaultMergeMode: influxdb.defaultMergeMode },
+    prometheus: { metricEngine: promStore.withMetricEngine },
+  };
   return startGrpcServer({
     ...parts,
     hostname: addr.host,
@@ -102,7 +111,12 @@ async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts): P
     receiveBytesMax,
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ db: parts.db, compressesBatches: ["arrow_ipc", "all"].includes(grpc.flightCompression) }),
+    services: servicesOf({
+      ...parts,
+      clock: systemClock,
+      ...writing,
+      compressesBatches: ["arrow_ipc", "all"].includes(grpc.flightCompression),
+    }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

@@ -230,7 +230,8 @@ describe("settings without effect", () => {
       { toml: "[grpc]\nruntime_size = 8" },
       [],
       [
-        "`grpc.runtime_size` in varve.toml has no effect: calls are served by the main thread, and connections live as long as they are used",
+        "`grpc.runtime_size` in varve.toml has no effect: " +
+          "calls are served by the main thread, and connections live as long as they are used",
       ],
     );
     check({ argv: ["--log-dir=x"] }, [], ["--log-dir has no effect: log lines go to stderr; redirect them to keep them in files"]);

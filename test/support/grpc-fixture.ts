@@ -1,6 +1,7 @@
 /** A gRPC server over an engine in memory, in this process, on a free port, and clients of it by the transports of connect-node. */
 import { Http2SessionManager, createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import type { Transport } from "@connectrpc/connect";
+import { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { type GrpcOptions, startGrpcServer } from "../../src/server/grpc/server.ts";
 import type { GrpcService } from "../../src/server/grpc/service.ts";
 import { servicesOf } from "../../src/server/grpc/services.ts";
@@ -8,6 +9,12 @@ import { startWire, type WireFixture } from "./wire-fixture.ts";
 
 /** The server and what stands behind it. */
 export type GrpcFixture = WireFixture;
+
+const WRITING = {
+  autoCreateTable: true,
+  influx: { defaultMergeMode: "last_non_null" },
+  prometheus: { metricEngine: true },
+} as const;
 
 const MESSAGE_BYTES_MAX: number = 16 * 1024 * 1024;
 
@@ -23,7 +30,8 @@ export function startGrpc(
   others: readonly GrpcService[] = [],
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
-    const services = [...servicesOf({ db: shared.db, compressesBatches: true }), ...others];
+    const memory = new ServerMemory(Number.POSITIVE_INFINITY);
+    const services = [...servicesOf({ ...shared, ...WRITING, memory, compressesBatches: true }), ...others];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }

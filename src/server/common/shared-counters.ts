@@ -12,6 +12,11 @@ export function serverErrors(metrics: MetricRegistry): Counter<"protocol"> {
   return shared(metrics, "greptime_servers_error", "requests that a protocol server failed to answer", "protocol");
 }
 
+/** Rows of a signal of OTLP, by whichever protocol they came. */
+export function otlpRows(metrics: MetricRegistry, signal: "metrics" | "traces" | "logs"): Counter<"db"> {
+  return shared(metrics, `greptime_frontend_otlp_${signal}_rows`, `rows of OTLP ${signal}`, "db");
+}
+
 function shared<Label extends string>(metrics: MetricRegistry, name: string, help: string, label: Label): Counter<Label> {
   const known = metrics.registry.getSingleMetric(name);
   return known === undefined ? metrics.counter(name, help, label) : (known as Counter<Label>); // what it was registered as, here

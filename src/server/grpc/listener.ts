@@ -1,5 +1,5 @@
 /**
- * The listener of the gRPC server: one port for HTTP/2 and HTTP/1.1, plain and encrypted, told apart by the first bytes that a client sends.
+ * The listener of the gRPC server: one port for HTTP/2 and HTTP/1.1, plain and encrypted, told apart by the first bytes of a client.
  *
  *   node:net ─► connection limit ─► first byte 0x16? ─► TLS ─┐
  *                                     └──────────────────────┴─► "PRI"? ─► node:http2, else node:http ─► the handler

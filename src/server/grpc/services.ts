@@ -1,20 +1,23 @@
 /** The services that the gRPC server serves: one line each. */
 import type { Db } from "../../db/db.ts";
 import { flightService } from "./flight/flight-service.ts";
+import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What services work with. */
-export interface ServiceParts {
+export interface ServiceParts extends OtlpParts {
   readonly db: Db;
   /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
   readonly compressesBatches: boolean;
 }
 
 /** All of them. */
-export function servicesOf({ db, compressesBatches }: ServiceParts): readonly GrpcService[] {
+export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
+  const { db, compressesBatches } = parts;
   const services: GrpcService[] = [
     greptimeHealthService(),
+    ...otlpServices(parts),
     flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined }),
   ];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));

@@ -1,7 +1,6 @@
 /** Whether the server answers: the contract's own check, and that of gRPC, which probes of orchestrators know. Both need no credentials. */
 import { HealthCheck } from "../../../../proto/gen/greptime/v1/health_pb.js";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../../proto/gen/grpc/health/v1/health_pb.js";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Db } from "../../../db/db.ts";
@@ -33,9 +32,22 @@ export function healthService(db: Pick<Db, "health">, served: ReadonlySet<string
         const status = statusOf(service);
         if (status !== told) yield { status };
         told = status;
-        // Ends early when the client leaves, which the loop's condition sees.
-        await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await lookLater(signal);
       }
     },
+  });
+}
+
+/** Resolves when it is time for the next look, or the client left. */
+function lookLater(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, LOOK_MS);
+    timer.unref();
+    signal.addEventListener("abort", end, { once: true });
   });
 }

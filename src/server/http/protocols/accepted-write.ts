@@ -4,20 +4,12 @@
  *   acceptWrite (permission, database) ─► body ─► admit ─► decode ─► write, in the turn of the decoding (decoded-and-written.ts)
  */
 import type { IngestDb } from "../../../db/db.ts";
-import type { Session } from "../../../db/session.ts";
 import { readBody } from "../body/body.ts";
 import { sessionOf } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
-import { type Hints, readHints } from "../../common/hints.ts";
-import { checkDatabase } from "../../common/write-options.ts";
+import { type AcceptedWrite, acceptedWrite } from "../../common/accepted-write.ts";
 import type { IngestServerOptions } from "../options.ts";
 import type { Reply } from "../reply.ts";
-
-/** A request that may write. */
-export interface AcceptedWrite {
-  readonly session: Session;
-  readonly hints: Hints;
-}
 
 /**
  * Checks permission and database.
@@ -25,10 +17,7 @@ export interface AcceptedWrite {
  * @throws DbError PermissionDenied, DatabaseNotFound
  */
 export function acceptWrite(exchange: Exchange, db: IngestDb): AcceptedWrite {
-  const session = sessionOf(exchange);
-  db.authorize(session, "write");
-  checkDatabase(exchange.database, db);
-  return { session, hints: readHints(exchange.request.headers) };
+  return acceptedWrite(sessionOf(exchange), exchange.request.headers, db);
 }
 
 /**

@@ -26,7 +26,8 @@ import { KeptDecoders } from "../../common/kept-decoders.ts";
 import type { IngestServerOptions } from "../options.ts";
 import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Route } from "../router.ts";
-import { writeBody, acceptWrite, type AcceptedWrite } from "./accepted-write.ts";
+import type { AcceptedWrite } from "../../common/accepted-write.ts";
+import { writeBody, acceptWrite } from "./accepted-write.ts";
 import { writeOptionsOf } from "../../common/write-options.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "loki" } as const;

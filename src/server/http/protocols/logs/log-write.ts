@@ -17,7 +17,7 @@ import type { Exchange } from "../../exchange.ts";
 import { databaseLabel, type LogEndpoint } from "./log-endpoint.ts";
 import type { LogProtocol } from "./log-metrics.ts";
 import type { IngestServerOptions } from "../../options.ts";
-import { type AcceptedWrite } from "../accepted-write.ts";
+import type { AcceptedWrite } from "../../../common/accepted-write.ts";
 import { writeOptionsOf } from "../../../common/write-options.ts";
 import { checkTableName } from "../../../../table/names.ts";
 

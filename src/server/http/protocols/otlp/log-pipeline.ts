@@ -6,22 +6,10 @@ import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { pipelineFlagsOf, readyPipeline } from "../logs/log-parameters.ts";
 import { writeLogs } from "../logs/log-write.ts";
-import type { OtlpPath } from "./signal.ts";
-import type { AcceptedWrite } from "../accepted-write.ts";
+import type { AcceptedWrite } from "../../../common/accepted-write.ts";
+import { eitherLogHeader, LOG_SEMANTICS, otlpPipelineOf } from "../../../common/otlp/log-headers.ts";
+import type { OtlpPath } from "../../../common/otlp/signal.ts";
 import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
-
-/** What tables of logs say of themselves. */
-export const LOG_SEMANTICS = { "greptime.semantic.signal_type": "log", "greptime.semantic.source": "opentelemetry" } as const;
-
-/** The first of two headers that is there and not empty; the older one is looked at first. */
-function eitherHeader(headers: Headers, name: string): string | undefined {
-  return headers.get(`x-greptime-log-${name}`)?.trim() || headers.get(`x-greptime-${name}`)?.trim() || undefined;
-}
-
-/** The pipeline that a request of logs names. */
-export function otlpPipelineOf(headers: Headers): string | undefined {
-  return eitherHeader(headers, "pipeline-name");
-}
 
 /** Whether a thread without stored pipelines can serve a request. */
 export function needsNoPipelineStore(_rawQuery: string, headers: Headers): boolean {
@@ -43,7 +31,7 @@ export async function openPipeline(
 ): Promise<OtlpPath> {
   if (isOfTraces(name)) throw new DbError(StatusCode.InvalidArguments, "Unsupported pipeline for logs.");
   const { options, store } = endpoint;
-  const pipeline = await readyPipeline(name, eitherHeader(exchange.request.headers, "pipeline-version"), store);
+  const pipeline = await readyPipeline(name, eitherLogHeader(exchange.request.headers, "pipeline-version"), store);
   const flags = pipelineFlagsOf(exchange);
   return {
     kind: "whole",

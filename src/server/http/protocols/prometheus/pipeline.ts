@@ -6,7 +6,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { writeLogs } from "../logs/log-write.ts";
 import type { PipelineStep } from "../logs/pipeline-step.ts";
-import type { AcceptedWrite } from "../accepted-write.ts";
+import type { AcceptedWrite } from "../../../common/accepted-write.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "prometheus" } as const;
 

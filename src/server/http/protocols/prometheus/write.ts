@@ -28,7 +28,8 @@ import { type Unfold, unfoldable } from "./body.ts";
 import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, NO_CONTENT, type Reply, textReply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
-import { writeBody, acceptWrite, type AcceptedWrite } from "../accepted-write.ts";
+import type { AcceptedWrite } from "../../../common/accepted-write.ts";
+import { writeBody, acceptWrite } from "../accepted-write.ts";
 import { writeOptionsOf } from "../../../common/write-options.ts";
 import { checkTableName } from "../../../../table/names.ts";
 

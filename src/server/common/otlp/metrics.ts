@@ -1,17 +1,16 @@
-/** How the OTLP endpoint takes metrics (contract ingest.md 4.2). */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
-import { MetricDecoder } from "../../../../ingest/otlp/decode.ts";
-import { decodeLegacy } from "../../../../ingest/otlp/metrics/legacy.ts";
-import { COMPAT_OPTION, isLegacy } from "../../../../ingest/otlp/metrics/legacy-mode.ts";
-import { STRATEGIES, type Strategy } from "../../../../ingest/otlp/metrics/names.ts";
-import { DEFAULT_PHYSICAL_TABLE } from "../../../../table/metric.ts";
-import { isName } from "../../../../table/names.ts";
-import { KeptDecoders } from "../../../common/kept-decoders.ts";
-import type { IngestServerOptions } from "../../options.ts";
-import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { writeOptionsOf } from "../../../common/write-options.ts";
-import { checkTableName } from "../../../../table/names.ts";
+/** How servers of OTLP take metrics (contract ingest.md 4.2). */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { MetricDecoder } from "../../../ingest/otlp/decode.ts";
+import { decodeLegacy } from "../../../ingest/otlp/metrics/legacy.ts";
+import { COMPAT_OPTION, isLegacy } from "../../../ingest/otlp/metrics/legacy-mode.ts";
+import { STRATEGIES, type Strategy } from "../../../ingest/otlp/metrics/names.ts";
+import { DEFAULT_PHYSICAL_TABLE } from "../../../table/metric.ts";
+import { isName } from "../../../table/names.ts";
+import { KeptDecoders } from "../kept-decoders.ts";
+import type { OtlpOptions, OtlpSignal, OtlpWrite } from "./signal.ts";
+import { writeOptionsOf } from "../write-options.ts";
+import { checkTableName } from "../../../table/names.ts";
 
 const SEMANTICS = {
   [COMPAT_OPTION]: "prom",
@@ -24,15 +23,14 @@ const LEGACY_OPTIONS = { comment: "Created on insertion" } as const;
 const PREFIX = "x-greptime-otlp-metric-";
 
 /** The metrics of one thread. */
-export function otlpMetrics(options: IngestServerOptions): OtlpSignal {
+export function otlpMetrics(options: OtlpOptions): OtlpSignal {
   const decoders = new KeptDecoders(() => new MetricDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
     name: "metrics",
     request: "MetricsRequest",
     rejectedName: "rejectedDataPoints",
-    open: ({ request, database }, { hints }) => {
-      const { headers } = request;
+    open: ({ headers, database }, { hints }) => {
       const labels = {
         strategy: strategyOf(headers.get(`${PREFIX}translation-strategy`)),
         promoteAll: isTruthy(headers.get(`${PREFIX}promote-all-resource-attrs`)),

@@ -1,10 +1,30 @@
-/** What metrics, traces and logs of OTLP differ in, as the endpoint that takes all three sees them. */
-import type { RequestName } from "../../../../ingest/otlp/json.ts";
-import type { OtlpResult } from "../../../../ingest/otlp/types.ts";
-import type { WriteBatch, WriteOptions } from "../../../../table/write-batch.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { Route } from "../../router.ts";
+/** What metrics, traces and logs of OTLP differ in, as the servers that take all three see them. */
+import type { RequestName } from "../../../ingest/otlp/json.ts";
+import type { OtlpResult } from "../../../ingest/otlp/types.ts";
+import type { WriteBatch, WriteOptions } from "../../../table/write-batch.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { ServerMemory } from "../../../base/memory/server-memory.ts";
+import type { IngestDb } from "../../../db/db.ts";
 import type { AcceptedWrite } from "../accepted-write.ts";
+import type { WriteSettings } from "../write-options.ts";
+
+/** What signals go by. */
+export interface OtlpOptions extends WriteSettings {
+  readonly db: IngestDb;
+  readonly clock: Clock;
+  /** Where decoders are counted. */
+  readonly memory: ServerMemory;
+  readonly prometheus: { readonly metricEngine: boolean };
+}
+
+/** A request, whatever protocol carries it. */
+export interface OtlpAsk {
+  /** Headers of HTTP, metadata of gRPC: the same names. */
+  readonly headers: Headers;
+  readonly database: string;
+  /** Fires when the client leaves or the time is up. */
+  readonly signal: AbortSignal;
+}
 
 /** A decoded request and how it is written. */
 export interface OtlpWrite {
@@ -19,15 +39,13 @@ export interface OtlpWrite {
 }
 
 /** One of the three kinds of request. */
-export interface OtlpSignal {
+export interface OtlpSignal<Ask extends OtlpAsk = OtlpAsk> {
   readonly name: "metrics" | "traces" | "logs";
   readonly request: RequestName;
   /** Name of the count in a partial success in JSON. */
   readonly rejectedName: string;
   /** Reads the headers, before the body is read; what it returns takes the body. @throws DbError */
-  open(exchange: Exchange, accepted: AcceptedWrite): OtlpPath | Promise<OtlpPath>;
-  /** Whether an ingest thread serves a request by itself; absent: always. */
-  readonly isServedHere?: Route["isServedHere"] & {};
+  open(ask: Ask, accepted: AcceptedWrite): OtlpPath | Promise<OtlpPath>;
 }
 
 /** What became of a request. */

@@ -1,13 +1,12 @@
-/** How the OTLP endpoint takes traces (contract ingest.md 4.3). */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
-import { TraceDecoder, type TraceModel } from "../../../../ingest/otlp/decode.ts";
-import { headerTextOf } from "../../../common/header-text.ts";
-import { KeptDecoders } from "../../../common/kept-decoders.ts";
-import type { IngestServerOptions } from "../../options.ts";
-import type { OtlpSignal, OtlpWrite } from "./signal.ts";
-import { writeOptionsOf } from "../../../common/write-options.ts";
-import { checkTableName } from "../../../../table/names.ts";
+/** How servers of OTLP take traces (contract ingest.md 4.3). */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { TraceDecoder, type TraceModel } from "../../../ingest/otlp/decode.ts";
+import { headerTextOf } from "../header-text.ts";
+import { KeptDecoders } from "../kept-decoders.ts";
+import type { OtlpOptions, OtlpSignal, OtlpWrite } from "./signal.ts";
+import { writeOptionsOf } from "../write-options.ts";
+import { checkTableName } from "../../../table/names.ts";
 
 /** What a Collector that knows nothing of pipelines means (contract README 19). */
 const DEFAULT_PIPELINE = "greptime_trace_v1";
@@ -15,15 +14,14 @@ const DEFAULT_TABLE = "opentelemetry_traces";
 const MODELS: Readonly<Record<string, TraceModel>> = { greptime_trace_v0: "v0", greptime_trace_v1: "v1" };
 
 /** The traces of one thread. */
-export function otlpTraces(options: IngestServerOptions): OtlpSignal {
+export function otlpTraces(options: OtlpOptions): OtlpSignal {
   const decoders = new KeptDecoders(() => new TraceDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
     name: "traces",
     request: "TracesRequest",
     rejectedName: "rejectedSpans",
-    open: ({ request, database }, { hints }) => {
-      const { headers } = request;
+    open: ({ headers, database }, { hints }) => {
       const pipeline = headers.get("x-greptime-pipeline-name")?.trim() || DEFAULT_PIPELINE;
       const model = Object.hasOwn(MODELS, pipeline) ? MODELS[pipeline] : undefined;
       if (model === undefined) {

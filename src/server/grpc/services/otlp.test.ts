@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { compressionGzip, createGrpcTransport } from "@connectrpc/connect-node";
+import { LogsService } from "../../../../proto/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.js";
+import { MetricsService } from "../../../../proto/gen/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js";
+import { TraceService } from "../../../../proto/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js";
+import { type GrpcFixture, GrpcClient, otherTransports, startGrpc } from "../../../../test/support/grpc-fixture.ts";
+import type { LocalDb } from "../../../db/local-db.ts";
+
+let server: GrpcFixture;
+let client: GrpcClient;
+const authorization = `Basic ${Buffer.from("writer:w").toString("base64")}`;
+
+beforeAll(async () => {
+  server = await startGrpc("static_user_provider:cmd:writer:wo=w,reader:ro=r,both=b");
+  client = new GrpcClient(server.port, { authorization });
+});
+
+afterAll(async () => {
+  client[Symbol.dispose]();
+  await server.stop();
+});
+
+const TIME = 1_700_000_000_000_000_000n;
+
+/** A gauge with so many points, a second apart. */
+function gauge(name: string, points: number): object {
+  const dataPoints = Array.from({ length: points }, (_, i) => ({
+    timeUnixNano: TIME + BigInt(i) * 1_000_000_000n,
+    value: { case: "asDouble" as const, value: i + 0.5 },
+  }));
+  return { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name, data: { case: "gauge", value: { dataPoints } } }] }] }] };
+}
+
+async function count(db: LocalDb, table: string): Promise<number> {
+  let rows = 0;
+  const session = { database: "public", timeZone: "UTC", user: { name: "x", mode: "rw" as const }, signal: new AbortController().signal };
+  for await (const result of db.sql(`SELECT * FROM ${table}`, session)) {
+    if (result.kind !== "rows") throw new Error("rows are expected");
+    for await (const batch of result.batches) rows += batch.rowCount;
+  }
+  return rows;
+}
+
+async function refusal(transport: Transport, headers: Record<string, string>): Promise<string> {
+  const error = await createClient(MetricsService, transport)
+    .export(gauge("refused", 1), { headers })
+    .then(() => undefined, ConnectError.from);
+  return `${Code[error?.code ?? 0]} ${error?.metadata.get("x-greptime-err-code")}`;
+}
+
+test("metrics, traces and logs are kept, plain and in gzip, by each protocol", async () => {
+  const baseUrl = `http://127.0.0.1:${server.port}`;
+  const zipped = createGrpcTransport({ baseUrl, sendCompression: compressionGzip, compressMinBytes: 0 });
+  const transports = [client.transport, zipped, ...otherTransports(server.port).map(({ transport }) => transport)];
+  for (const [i, transport] of transports.entries()) {
+    const headers = { authorization };
+    expect((await createClient(MetricsService, transport).export(gauge(`temp_${i}`, 20), { headers })).partialSuccess).toBeUndefined();
+    expect(await count(server.db, `temp_${i}`)).toBe(20);
+    const traceId = new Uint8Array(16).fill(i + 1);
+    const spanId = new Uint8Array(8).fill(7);
+    const span = { traceId, spanId, name: "work", startTimeUnixNano: TIME, endTimeUnixNano: TIME + 5n };
+    await createClient(TraceService, transport).export({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }, { headers });
+    const body = { value: { case: "stringValue" as const, value: "hello" } };
+    const record = { timeUnixNano: TIME + BigInt(i), body };
+    await createClient(LogsService, transport).export({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }, { headers });
+  }
+  expect(await count(server.db, "opentelemetry_traces")).toBe(transports.length);
+  expect(await count(server.db, "opentelemetry_logs")).toBe(transports.length);
+});
+
+test("headers of HTTP mean the same", async () => {
+  const body = { value: { case: "stringValue" as const, value: "x" } };
+  const headers = { "x-greptime-log-table-name": "named", "x-greptime-hints": "ttl=10000d" };
+  const logs = createClient(LogsService, client.transport);
+  await logs.export({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: TIME, body }] }] }] }, { headers });
+  expect(await count(server.db, "named")).toBe(1);
+  const piped = await logs.export({}, { headers: { "x-greptime-pipeline-name": "p" } }).then(() => undefined, ConnectError.from);
+  expect([piped?.code, piped?.metadata.get("x-greptime-err-code")]).toEqual([Code.Unimplemented, "1001"]);
+});
+
+test("what is refused is a partial success with its reason, and spans that are all refused an error", async () => {
+  const body = { value: { case: "stringValue" as const, value: "x" } };
+  const logRecords = [TIME, 2n ** 63n + 1n].map((timeUnixNano) => ({ timeUnixNano, body }));
+  const kept = await createClient(LogsService, client.transport).export({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+  expect(kept.partialSuccess?.rejectedLogRecords).toBe(1n);
+  expect(kept.partialSuccess?.errorMessage).toContain("beyond what 64 bits hold");
+  const spans = [
+    { traceId: new Uint8Array(16).fill(1), spanId: new Uint8Array(8).fill(1), name: "bad", startTimeUnixNano: 2n ** 63n + 1n },
+  ];
+  const bad = await createClient(TraceService, client.transport)
+    .export({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+    .then(() => undefined, ConnectError.from);
+  expect([bad?.code, bad?.metadata.get("x-greptime-err-code")]).toEqual([Code.InvalidArgument, "1004"]);
+});
+
+test("who may not write, is not known or names no database is refused as over HTTP", async () => {
+  const as = (user: string): Record<string, string> => ({ authorization: `Basic ${Buffer.from(user).toString("base64")}` });
+  using nobody = new GrpcClient(server.port);
+  expect(await refusal(nobody.transport, {})).toBe("Unauthenticated 7003");
+  expect(await refusal(nobody.transport, as("writer:wrong"))).toBe("Unauthenticated 7002");
+  expect(await refusal(nobody.transport, as("reader:r"))).toBe("PermissionDenied 7006");
+  expect(await refusal(nobody.transport, { ...as("both:b"), "x-greptime-db-name": "none" })).toBe("NotFound 4004");
+  expect(await refusal(nobody.transport, { ...as("both:b"), "x-greptime-hints": "auto_create_table=false" })).toMatch(
+    /^(?:NotFound|InvalidArgument) /,
+  );
+});

@@ -1,0 +1,77 @@
+/**
+ * OTLP over gRPC: metrics, traces, logs, into the decoders of OTLP/HTTP, with the same headers, hints and accounts (contract README 4).
+ * What was refused is told as a partial success, as the standard says.
+ */
+import { LogsService } from "../../../../proto/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.js";
+import { MetricsService } from "../../../../proto/gen/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js";
+import { TraceService } from "../../../../proto/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js";
+import { DbError } from "../../../base/error.ts";
+import type { MetricRegistry } from "../../../base/metrics.ts";
+import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { acceptedWrite } from "../../common/accepted-write.ts";
+import { otlpLogs, type PipelineOpener } from "../../common/otlp/logs.ts";
+import { otlpMetrics } from "../../common/otlp/metrics.ts";
+import { type ReceivedOtlp, receiveOtlp } from "../../common/otlp/receive.ts";
+import type { OtlpAsk, OtlpOptions, OtlpSignal } from "../../common/otlp/signal.ts";
+import { otlpTraces } from "../../common/otlp/traces.ts";
+import { otlpRows } from "../../common/shared-counters.ts";
+import type { Call } from "../call.ts";
+import { type GrpcService, grpcService, raw } from "../service.ts";
+
+/** What the services work with. */
+export interface OtlpParts extends OtlpOptions {
+  readonly metrics: MetricRegistry;
+  readonly scheduler: Scheduler;
+}
+
+/** The three services. */
+export function otlpServices(parts: OtlpParts): readonly GrpcService[] {
+  const metrics = exporter(otlpMetrics(parts), parts);
+  const traces = exporter(otlpTraces(parts), parts);
+  const logs = exporter(otlpLogs<OtlpAsk>(parts, refusePipeline), parts);
+  return [
+    grpcService(MetricsService, {
+      export: raw(async (bytes, call) => {
+        const { rejectedCount, message } = await metrics(bytes, call);
+        return partial(rejectedCount, { rejectedDataPoints: BigInt(rejectedCount), errorMessage: message });
+      }),
+    }),
+    grpcService(TraceService, {
+      export: raw(async (bytes, call) => {
+        const { rejectedCount, message } = await traces(bytes, call);
+        return partial(rejectedCount, { rejectedSpans: BigInt(rejectedCount), errorMessage: message });
+      }),
+    }),
+    grpcService(LogsService, {
+      export: raw(async (bytes, call) => {
+        const { rejectedCount, message } = await logs(bytes, call);
+        return partial(rejectedCount, { rejectedLogRecords: BigInt(rejectedCount), errorMessage: message });
+      }),
+    }),
+  ];
+}
+
+/** An answer says nothing where everything was kept. */
+function partial<T>(rejectedCount: number, partialSuccess: T): { partialSuccess?: T } {
+  return rejectedCount === 0 ? {} : { partialSuccess };
+}
+
+function exporter(signal: OtlpSignal, parts: OtlpParts): (bytes: Uint8Array, call: Call) => Promise<ReceivedOtlp> {
+  const target = { db: parts.db, rows: otlpRows(parts.metrics, signal.name) };
+  return async (bytes, call) => {
+    const session = call.session(await call.user());
+    const accepted = acceptedWrite(session, call.headers, parts.db);
+    const ask: OtlpAsk = { headers: call.headers, database: session.database, signal: call.signal };
+    const path = await signal.open(ask, accepted);
+    await parts.scheduler.decode(bytes.length);
+    const received = await receiveOtlp(ask, path, accepted, () => bytes, target);
+    if (received.isAllRefused) throw new DbError(StatusCode.InvalidArguments, received.message);
+    return received;
+  };
+}
+
+const refusePipeline: PipelineOpener<OtlpAsk> = (name) => {
+  const instead = "send them to /v1/otlp/v1/logs over HTTP, or without a pipeline";
+  throw new DbError(StatusCode.Unsupported, `cannot put logs through the pipeline ${name} over gRPC: ${instead}`);
+};
