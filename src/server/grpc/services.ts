@@ -14,11 +14,11 @@ export interface ServiceParts extends OtlpParts {
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const { db, compressesBatches } = parts;
+  const { db, clock, compressesBatches } = parts;
   const services: GrpcService[] = [
     greptimeHealthService(),
     ...otlpServices(parts),
-    flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined }),
+    flightService({ db, clock, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined }),
   ];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(db, served)];

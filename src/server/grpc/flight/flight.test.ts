@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient, type Client } from "@connectrpc/conne
 import {
   BasicAuthSchema,
   type FlightData,
-  FlightDataSchema,
+  type FlightDataSchema,
   FlightDescriptor_DescriptorType as DescriptorType,
   FlightService,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
