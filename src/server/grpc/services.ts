@@ -15,9 +15,9 @@ export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts {
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const { db, compressesBatches } = parts;
-  const flight = flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined });
+  const { db, clock, compressesBatches } = parts;
+  const flight = flightService({ db, clock, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined });
   const services: GrpcService[] = [greptimeHealthService(), greptimeDatabaseService(parts), flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
-  return [...services, healthService(parts.db, served)];
+  return [...services, healthService(db, served)];
 }

@@ -1,6 +1,6 @@
 /**
- * Tag columns of batches → keys of their tag sets, column by column: each value becomes a code of its column, the codes of a row are its raw
- * key. A known tag set costs a hash of as many words as there are tags.
+ * Tag columns of batches → keys of their tag sets, column by column: each value becomes a code of its column, the codes of a row are its
+ * raw key. A known tag set costs a hash of as many words as there are tags.
  *
  *   columns ─ TextCodes ─► | code | code | … |  a row ─► SeriesDictionary ─► key
  */

@@ -8,6 +8,7 @@
  * A batch is one record of the log, whole or not at all, unless it has more than `WRITE_ROWS_MAX` rows: then its parts are, and it is
  * acknowledged after the last one.
  */
+import type { Clock } from "../../../base/clock.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
@@ -33,6 +34,12 @@ const WRITES_MAX = 4;
 const OPTIONS: WriteOptions = { autoCreate: false, tableOptions: {} };
 const encoder = new TextEncoder();
 
+/** What inserts work with. */
+export interface BulkParts {
+  readonly db: Db;
+  readonly clock: Clock;
+}
+
 /** A write on its way. It never rejects, so that none fails unheard. */
 interface Pending {
   readonly done: Promise<{ readonly failure: unknown } | undefined>;
@@ -41,7 +48,12 @@ interface Pending {
 }
 
 /** Writes a stream into a table. @param table that exists @throws DbError of the table, of its columns and of a value; those of writes */
-export async function* bulkInsert(stream: PutStream, table: string, db: Db, session: Session): AsyncGenerator<PutResultInit> {
+export async function* bulkInsert(
+  stream: PutStream,
+  table: string,
+  { db, clock }: BulkParts,
+  session: Session,
+): AsyncGenerator<PutResultInit> {
   const headers = stream.headers ?? [];
   const columns = writtenColumns(headers, table, db, session);
   const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
@@ -60,13 +72,13 @@ export async function* bulkInsert(stream: PutStream, table: string, db: Db, sess
         const failed = await first?.done;
         if (failed !== undefined) throw failed.failure;
         const told = first?.acknowledged;
-        if (told !== undefined) yield acknowledgement(told.requestId, told.rowCount, (performance.now() - told.started) / 1000);
+        if (told !== undefined) yield acknowledgement(told.requestId, told.rowCount, (clock.monotonicMillis() - told.started) / 1000);
         continue;
       }
       const put: PutBatch | undefined = await next;
       next = undefined;
       if (put === undefined) continue;
-      for (const part of parts(put)) {
+      for (const part of parts(put, clock.monotonicMillis())) {
         await db.admit(session.signal);
         const vectors = part.vectors.map((vector, i) => cast(vector, casts[i], columns[i]?.type, part.rowCount, session.timeZone));
         const writing = db.write(writes.batch(vectors, part.rowCount), session, OPTIONS);
@@ -86,13 +98,16 @@ export async function* bulkInsert(stream: PutStream, table: string, db: Db, sess
 }
 
 /** A batch in parts, the last of which is acknowledged. */
-function* parts({ batch, metadata }: PutBatch): Generator<{
+function* parts(
+  { batch, metadata }: PutBatch,
+  started: number,
+): Generator<{
   readonly vectors: readonly Vector[];
   readonly rowCount: number;
   readonly acknowledged: Pending["acknowledged"];
 }> {
   const { rowCount, vectors } = batch;
-  const acknowledged = { requestId: requestIdOf(metadata), rowCount, started: performance.now() };
+  const acknowledged = { requestId: requestIdOf(metadata), rowCount, started };
   if (rowCount <= WRITE_ROWS_MAX) {
     yield { vectors, rowCount, acknowledged };
     return;

@@ -18,6 +18,7 @@ import {
   type Ticket,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import { Code } from "@connectrpc/connect";
+import type { Clock } from "../../../base/clock.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
@@ -41,6 +42,7 @@ const encoder = new TextEncoder();
 /** What the service needs. */
 export interface FlightParts {
   readonly db: Db;
+  readonly clock: Clock;
   /** Of bodies of batches (`grpc.flight_compression`). */
   readonly compression: ArrowCompression;
   /** Absent: commands of Flight SQL are refused. */
@@ -125,7 +127,7 @@ async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: Fl
     throw refused("table to put is not found in flight descriptor");
   }
   if (stream.headers === undefined) throw refused("first message must be a Schema message");
-  yield* bulkInsert(stream, table, parts.db, session);
+  yield* bulkInsert(stream, table, parts, session);
 }
 
 function refused(why: string): GrpcStatusError {

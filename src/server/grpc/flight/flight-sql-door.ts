@@ -14,11 +14,15 @@ import type { Call } from "../call.ts";
 import type { FlightDataInit } from "./flight-data.ts";
 import type { PutStream } from "./put-stream.ts";
 
-/** Answers that go out. */
+/** What is known of rows before they are asked for. */
 export type FlightInfoInit = MessageInitShape<typeof FlightInfoSchema>;
+/** A schema as its message. */
 export type SchemaResultInit = MessageInitShape<typeof SchemaResultSchema>;
+/** What is told of rows that were put. */
 export type PutResultInit = MessageInitShape<typeof PutResultSchema>;
+/** An answer of an action. */
 export type ResultInit = MessageInitShape<typeof ResultSchema>;
+/** An action that there is. */
 export type ActionTypeInit = MessageInitShape<typeof ActionTypeSchema>;
 
 /** Flight SQL. Each method gives undefined for what is no message of it; commands have been unpacked from `google.protobuf.Any`. */

@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient, type Client } from "@connectrpc/conne
 import {
   BasicAuthSchema,
   type FlightData,
-  FlightDataSchema,
+  type FlightDataSchema,
   FlightDescriptor_DescriptorType as DescriptorType,
   FlightService,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
@@ -224,13 +224,14 @@ describe("DoGet", () => {
       ),
     );
     const running = "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN%' AND query NOT LIKE '%process%'";
-    using other = new GrpcClient(server.port, ALICE); // What it does not read must not hold up the answers to the other.
+    const other = new GrpcClient(server.port, ALICE);
     let count = 0;
     for await (const _ of createClient(FlightService, other.transport).doGet(
       sql(`SELECT a.v + b.v FROM ${table} a CROSS JOIN ${table} b`),
     )) {
       if (++count < 3) continue;
       expect((await query(running)).rows).toEqual([[1]]);
+      other[Symbol.dispose](); // Its connection ends: Bun 1.4.5 sends no RST_STREAM while answers wait to be read.
       break;
     }
     for (let i = 0; i < 500; i++) {
