@@ -5,13 +5,13 @@
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { encodeLz4Frame } from "../lz4/frame.ts";
 import { columnParts } from "./column-parts.ts";
-import { writeField } from "./field-type.ts";
+import { type ArrowField, writeField } from "./field-type.ts";
 import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
 
 /** Metadata version 5, since Arrow 1.0. */
 const METADATA_V5 = 4;
 /** Numbers of the union `MessageHeader`. */
-const HEADER = { Schema: 1, RecordBatch: 3 } as const;
+export const HEADER: Readonly<Record<"Schema" | "RecordBatch", number>> = { Schema: 1, RecordBatch: 3 };
 /** How bodies may be compressed, by their number in `BodyCompression`. */
 const CODECS = { lz4: 0, zstd: 1 } as const;
 /** Bytes that a buffer of a compressed body begins with: its length before compression. */
@@ -20,17 +20,18 @@ const LENGTH_BYTES = 8;
 /** How a body is compressed; undefined: not at all. */
 export type ArrowCompression = keyof typeof CODECS | undefined;
 
-const pad8 = (length: number): number => (length + 7) & ~7;
+/** The next multiple of eight. */
+export const pad8 = (length: number): number => (length + 7) & ~7;
 
 /** The first message: names and types. */
-export function encodeArrowSchema(headers: readonly ColumnHeader[]): Uint8Array<ArrayBuffer> {
+export function encodeArrowSchema(columns: readonly ArrowField[]): Uint8Array<ArrayBuffer> {
   const writer = new FlatBufferWriter();
-  const fields = writer.offsets(headers.map(({ name, type }) => writeField(writer, name, type)));
+  const fields = writer.offsets(columns.map((column) => writeField(writer, column)));
   const schema = writer.table([
     { slot: 0, kind: "i16", value: 0 }, // little-endian
     { slot: 1, kind: "offset", value: fields },
   ]);
-  return message(writer, HEADER.Schema, schema, [], 0);
+  return arrowMessage(writer, HEADER.Schema, schema, [], 0);
 }
 
 /** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
@@ -65,7 +66,7 @@ export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch,
     { slot: 2, kind: "offset", value: buffersAt },
     ...codec,
   ]);
-  return message(writer, HEADER.RecordBatch, record, body, length);
+  return arrowMessage(writer, HEADER.RecordBatch, record, body, length);
 }
 
 /** The end of the stream. */
@@ -83,7 +84,7 @@ function compressed(plain: Uint8Array, compression: keyof typeof CODECS): Uint8A
 }
 
 /** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
-function message(
+export function arrowMessage(
   writer: FlatBufferWriter,
   kind: number,
   header: number,
