@@ -12,6 +12,8 @@ import type { StatementResult } from "../../../query/statement-result.ts";
 export interface FlightAnswer {
   readonly schema: Uint8Array<ArrayBuffer>;
   readonly batches: AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Gives back what the answer holds: to be called once, whether batches were read or not. */
+  readonly close?: () => void | Promise<void>;
 }
 
 /** Rows of metadata: few, or made as they are asked for. */
@@ -64,10 +66,15 @@ export async function* encoded(columns: readonly ArrowField[], batches: AsyncIte
   for await (const batch of batches) if (batch.rowCount > 0) yield encodeArrowBatch(columns, batch, undefined);
 }
 
-/** An answer as messages of DoGet. */
-export async function* flightDataOf({ schema, batches }: FlightAnswer): AsyncIterable<FlightData> {
-  yield flightData(schema);
-  for await (const batch of batches) yield flightData(batch);
+/** An answer as messages of DoGet. @param open makes it, once its first message is wanted */
+export async function* flightDataOf(open: () => FlightAnswer | Promise<FlightAnswer>): AsyncIterable<FlightData> {
+  const answer = await open();
+  try {
+    yield flightData(answer.schema);
+    for await (const batch of answer.batches) yield flightData(batch);
+  } finally {
+    await answer.close?.();
+  }
 }
 
 /** An IPC message as Flight carries it: metadata and body apart, without the mark and the length before them. */

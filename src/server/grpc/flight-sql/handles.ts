@@ -57,11 +57,17 @@ export class Handles<V> {
 
   /** Keeps a value and gives its name. @throws DbError RuntimeResourcesExhausted */
   add(user: string, value: V): Uint8Array<ArrayBuffer> {
-    this.checkRoom(user);
     const handle = new Uint8Array(randomBytes(HANDLE_BYTES));
+    this.addAs(user, handle, value);
+    return handle;
+  }
+
+  /** Keeps a value under a name that nobody else can know, in place of what is there. @throws DbError RuntimeResourcesExhausted */
+  addAs(user: string, handle: Uint8Array, value: V): void {
+    this.close(user, handle);
+    this.checkRoom(user);
     this.kept.set(handle.toHex(), { user, value, usedMillis: this.now() });
     this.countOf.set(user, (this.countOf.get(user) ?? 0) + 1);
-    return handle;
   }
 
   /** What a user keeps under a name, which is used by that. @throws DbError InvalidArguments */

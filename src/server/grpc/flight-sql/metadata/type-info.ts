@@ -126,7 +126,7 @@ function rowOf(listed: ListedType): readonly Scalar[] {
     parameters === undefined ? undefined : encodeNested({ kind: "list", element: STRING }, parameters),
     Nullable.NULLABILITY_NULLABLE,
     isCaseSensitive,
-    isCaseSensitive ? Searchable.SEARCHABLE_FULL : Searchable.SEARCHABLE_BASIC,
+    isCaseSensitive ? Searchable.FULL : Searchable.BASIC,
     isUnsigned,
     false,
     isNumber ? false : undefined,
