@@ -1,0 +1,150 @@
+/**
+ * Flight SQL behind connect-node's HTTP/2 adapter on a machine in memory, without the gRPC server around it: what its tests and the
+ * clients in them talk to.
+ */
+import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { type FlightData, FlightService } from "../../proto/gen/arrow/flight/Flight_pb.js";
+import { DbError } from "../../src/base/error.ts";
+import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts";
+import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
+import type { AccessMode } from "../../src/db/auth/user.ts";
+import { LocalDb } from "../../src/db/local-db.ts";
+import type { ReadArrow } from "../../src/server/grpc/flight-sql/arrow-input.ts";
+import type { FlightCaller } from "../../src/server/grpc/flight-sql/caller.ts";
+import { FlightSql } from "../../src/server/grpc/flight-sql/flight-sql.ts";
+import { Machine } from "../engine/machine.ts";
+
+/** A server of one test. */
+export interface FlightSqlServer {
+  readonly url: string;
+  readonly flightSql: FlightSql;
+  readonly machine: Machine;
+  /** Bytes that prepared statements hold. */
+  keptBytes(): number;
+  /** What the server's monotonic clock is ahead. */
+  later(millis: number): void;
+  /** Names of the calls that came, with what came in them. */
+  readonly calls: string[];
+  stop(): Promise<void>;
+}
+
+const CODES: ReadonlyMap<number, Code> = new Map([
+  [StatusCode.Unsupported, Code.Unimplemented],
+  [StatusCode.Cancelled, Code.Canceled],
+  [StatusCode.TableNotFound, Code.NotFound],
+  [StatusCode.DatabaseNotFound, Code.NotFound],
+  [StatusCode.TableAlreadyExists, Code.AlreadyExists],
+  [StatusCode.RuntimeResourcesExhausted, Code.ResourceExhausted],
+  [StatusCode.PermissionDenied, Code.PermissionDenied],
+  [StatusCode.Internal, Code.Internal],
+]);
+
+/** A failure as gRPC tells it. */
+function told(thrown: unknown): ConnectError {
+  if (!(thrown instanceof DbError)) return ConnectError.from(thrown);
+  return new ConnectError(thrown.message, CODES.get(thrown.code) ?? Code.InvalidArgument);
+}
+
+async function* tellingStream<T>(stream: AsyncIterable<T> | undefined): AsyncIterable<T> {
+  if (stream === undefined) throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
+  try {
+    yield* stream;
+  } catch (thrown) {
+    throw told(thrown);
+  }
+}
+
+async function telling<T>(work: () => Promise<T> | undefined): Promise<T> {
+  try {
+    const answer = await work();
+    if (answer !== undefined) return answer;
+  } catch (thrown) {
+    throw told(thrown);
+  }
+  throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
+}
+
+/** The caller: its user is the header `x-user`, its mode `x-mode`. */
+function callerOf({ requestHeader, responseHeader, signal }: HandlerContext): FlightCaller {
+  const mode = (requestHeader.get("x-mode") ?? "rw") as AccessMode;
+  const user = { name: requestHeader.get("x-user") ?? "someone", mode };
+  return { user, client: "127.0.0.1", signal, database: "public", timeZone: "UTC", requestHeader, responseHeader };
+}
+
+/** The name of a command's message, for the list of calls. */
+const commandName = (bytes: Uint8Array): string => /protocol\.sql\.(\w+)/.exec(Buffer.from(bytes).toString("latin1"))?.[1] ?? "?";
+
+function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter) => void {
+  async function* doPut(stream: AsyncIterable<FlightData>, context: HandlerContext) {
+    const iterator = stream[Symbol.asyncIterator]();
+    const { done, value: first } = await iterator.next();
+    if (done === true) return;
+    calls.push(`DoPut ${commandName(first.flightDescriptor?.cmd ?? new Uint8Array())}`);
+    yield* tellingStream(flightSql.doPut(first, { [Symbol.asyncIterator]: () => iterator }, callerOf(context)));
+  }
+  return (router) =>
+    void router.service(FlightService, {
+      getFlightInfo(descriptor, context) {
+        calls.push(`GetFlightInfo ${commandName(descriptor.cmd)}`);
+        return telling(() => flightSql.getFlightInfo(descriptor, callerOf(context)));
+      },
+      async getSchema(descriptor, context) {
+        calls.push(`GetSchema ${commandName(descriptor.cmd)}`);
+        return { schema: await telling(() => flightSql.getSchema(descriptor, callerOf(context))) };
+      },
+      async *doGet({ ticket }, context) {
+        calls.push(`DoGet ${commandName(ticket)}`);
+        try {
+          yield* tellingStream(flightSql.doGet(ticket, callerOf(context)));
+        } catch (thrown) {
+          throw told(thrown);
+        }
+      },
+      doPut,
+      async *doAction(action, context) {
+        calls.push(`DoAction ${action.type}`);
+        yield* await telling(() => flightSql.doAction(action, callerOf(context)));
+      },
+      async *listActions() {
+        yield* flightSql.listActions();
+      },
+    });
+}
+
+/** Starts one. @param readArrow of what clients send */
+export async function startFlightSqlServer(readArrow: ReadArrow): Promise<FlightSqlServer> {
+  const machine = await Machine.start();
+  const serverMemory = new ServerMemory(Number.POSITIVE_INFINITY);
+  const pool = new MemoryPool(serverMemory, "queries", 1 << 30);
+  const db = new LocalDb(machine.engine, new Scheduler(), { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
+  const account = new MemoryPool(serverMemory, "connections", 64 * 1024 * 1024);
+  const memory = { keep: (bytes: number) => account.take(bytes), release: (bytes: number) => account.give(bytes) };
+  let ahead = 0;
+  const now = (): number => performance.now() + ahead;
+  const flightSql = new FlightSql({ db, memory, now, version: "0.0.0", readArrow });
+  const calls: string[] = [];
+  const server: Http2Server = createServer(connectNodeAdapter({ routes: routesOf(flightSql, calls) }));
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    flightSql,
+    machine,
+    calls,
+    keptBytes: () => account.used,
+    later: (millis) => void (ahead += millis),
+    async stop() {
+      for (const session of sessions) session.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
