@@ -38,7 +38,12 @@ export function encodeUnionSchema({ plain, union }: UnionColumns): Uint8Array<Ar
   const before = plain.map((field) => writeField(writer, field));
   const children = writer.offsets(union.children.map((field) => writeField(writer, field)));
   const name = writer.text(union.name);
-  const type = writer.table([{ slot: 0, kind: "i16", value: DENSE }]);
+  // Numbers from 0 on are the default, but arrow-java reads none where they are left out.
+  const numbers = writer.numbers(union.children.map((_, i) => i));
+  const type = writer.table([
+    { slot: 0, kind: "i16", value: DENSE },
+    { slot: 1, kind: "offset", value: numbers },
+  ]);
   const last = writer.table([
     { slot: 0, kind: "offset", value: name },
     { slot: 1, kind: "u8", value: 1 },

@@ -205,7 +205,7 @@ function clientValues(): readonly (readonly [SqlInfo, InfoValue])[] {
   const forwardOnly = all(1);
   const readOnly = all(1);
   return [
-    [SqlInfo.SQL_DEFAULT_TRANSACTION_ISOLATION, bits(0)], // none
+    [SqlInfo.SQL_DEFAULT_TRANSACTION_ISOLATION, count(0)], // none; arrow-java reads it as a count
     [SqlInfo.SQL_TRANSACTIONS_SUPPORTED, NO],
     [SqlInfo.SQL_SUPPORTED_TRANSACTIONS_ISOLATION_LEVELS, all(0)], // "none" is one
     [SqlInfo.SQL_DATA_DEFINITION_CAUSES_TRANSACTION_COMMIT, NO],
