@@ -1,0 +1,118 @@
+/** The dictionaries of a stream, which messages fill, add to and replace. */
+import { scalarAt } from "../../../column/scalar.ts";
+import type { Scalar, Vector } from "../../../column/vector.ts";
+import { vectorOf } from "../../../column/vector-builder.ts";
+import { malformed } from "./arrow-failure.ts";
+import type { ArrowDictionary, ArrowField } from "./arrow-field.ts";
+import { codesOf } from "./kernels/words.ts";
+import { type Dictionaries, scalarType } from "./read-column.ts";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+
+/** Values of a dictionary, however many messages they come in. Reason: they stay in memory while the stream lasts. */
+const VALUES_MAX = 1_000_000;
+
+/** A dictionary whose values are texts: these become codes, each text once. */
+interface Texts {
+  readonly kind: "texts";
+  /** Code of each index; longer than `count`. */
+  remap: Uint32Array;
+  count: number;
+  readonly texts: (string | undefined)[];
+  readonly codes: Map<string, number>;
+}
+
+interface Values {
+  readonly kind: "values";
+  readonly values: Scalar[];
+}
+
+/** See the file header. */
+export class StreamDictionaries implements Dictionaries {
+  private readonly fields: ReadonlyMap<bigint, ArrowField>;
+  private readonly known: Map<bigint, Texts | Values> = new Map();
+
+  /** @param fields of the schema */
+  constructor(fields: readonly ArrowField[]) {
+    const found = new Map<bigint, ArrowField>();
+    const visit = (field: ArrowField): void => {
+      if (field.dictionary !== undefined) found.set(field.dictionary.id, field);
+      field.children.forEach(visit);
+    };
+    fields.forEach(visit);
+    this.fields = found;
+  }
+
+  /** The field whose values a dictionary holds. @throws DbError InvalidArguments */
+  fieldOf(id: bigint): ArrowField {
+    const field = this.fields.get(id);
+    if (field === undefined) throw malformed(`dictionary ${id} is of no column`);
+    return field;
+  }
+
+  /** Fills a dictionary, or adds to it. @throws DbError InvalidArguments, RuntimeResourcesExhausted */
+  take(id: bigint, isDelta: boolean, vector: Vector, rowCount: number): void {
+    const { type, path } = this.fieldOf(id);
+    const before = this.known.get(id);
+    if (isDelta && before === undefined) throw malformed(`dictionary ${id} of column ${path} is added to before it is there`);
+    const isText = type.kind === "string" && vector.kind === "bytes";
+    const dictionary = isDelta && before !== undefined ? before : isText ? emptyTexts() : { kind: "values" as const, values: [] };
+    const size = (dictionary.kind === "texts" ? dictionary.count : dictionary.values.length) + rowCount;
+    if (size > VALUES_MAX)
+      throw new DbError(
+        StatusCode.RuntimeResourcesExhausted,
+        `cannot read Arrow: the dictionary of column ${path} has more than ${VALUES_MAX} values`,
+      );
+    if (dictionary.kind === "texts") addTexts(dictionary, vector, rowCount);
+    else for (let row = 0; row < rowCount; row++) dictionary.values.push(scalarAt(vector, scalarType(type), row));
+    this.known.set(id, dictionary);
+  }
+
+  pick({ id }: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number): Vector {
+    const dictionary = this.known.get(id);
+    if (dictionary === undefined) throw malformed(`dictionary ${id} of column ${field.path} did not come before its first batch`);
+    if (indexes.kind !== "number") throw malformed(`column ${field.path} has an index beyond its dictionary`);
+    if (dictionary.kind === "texts") {
+      const codes = new Uint32Array(rowCount);
+      const flaw = codesOf(indexes.values, indexes.validity, dictionary.remap, dictionary.count, codes);
+      if (flaw >= 0) throw beyond(field, flaw, dictionary.count);
+      return { kind: "dictionary", codes, dictionary: dictionary.texts };
+    }
+    const { values } = dictionary;
+    const rows = Array.from({ length: rowCount }, (_, row) => {
+      if (indexes.validity?.[row] === 0) return undefined;
+      const index = indexes.values[row]!;
+      if (index < 0 || index >= values.length) throw beyond(field, row, values.length);
+      return values[index];
+    });
+    return vectorOf(scalarType(field.type), rows);
+  }
+}
+
+function beyond(field: ArrowField, row: number, count: number): DbError {
+  return malformed(`column ${field.path} has an index at row ${row} that is beyond its dictionary of ${count} values`);
+}
+
+function emptyTexts(): Texts {
+  return { kind: "texts", remap: new Uint32Array(16), count: 0, texts: [undefined], codes: new Map() };
+}
+
+function addTexts(dictionary: Texts, vector: Vector, rowCount: number): void {
+  const { texts, codes, count } = dictionary;
+  if (count + rowCount > dictionary.remap.length) {
+    const longer = new Uint32Array(Math.max(count + rowCount, dictionary.remap.length * 2));
+    longer.set(dictionary.remap.subarray(0, count));
+    dictionary.remap = longer;
+  }
+  for (let row = 0; row < rowCount; row++) {
+    const text = scalarAt(vector, { kind: "string" }, row);
+    if (typeof text !== "string") continue;
+    let code = codes.get(text);
+    if (code === undefined) {
+      code = texts.push(text) - 1;
+      codes.set(text, code);
+    }
+    dictionary.remap[count + row] = code;
+  }
+  dictionary.count += rowCount;
+}
