@@ -2,17 +2,19 @@
  * Flight SQL behind connect-node's HTTP/2 adapter on a machine in memory, without the gRPC server around it: what its tests and the
  * clients in them talk to.
  */
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { type FlightData, FlightService } from "../../proto/gen/arrow/flight/Flight_pb.js";
+import { type FlightData, FlightService, HandshakeResponseSchema } from "../../proto/gen/arrow/flight/Flight_pb.js";
 import { DbError } from "../../src/base/error.ts";
 import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import type { AccessMode } from "../../src/db/auth/user.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
+import { BearerTokens } from "../../src/server/grpc/bearer-tokens.ts";
 import type { ReadArrow } from "../../src/server/grpc/flight-sql/arrow-input.ts";
 import type { FlightCaller } from "../../src/server/grpc/flight-sql/caller.ts";
 import { FlightSql } from "../../src/server/grpc/flight-sql/flight-sql.ts";
@@ -68,38 +70,55 @@ async function telling<T>(work: () => Promise<T> | undefined): Promise<T> {
   throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
 }
 
-/** The caller: its user is the header `x-user`, its mode `x-mode`. */
-function callerOf({ requestHeader, responseHeader, signal }: HandlerContext): FlightCaller {
+/** A login as Basic has it. */
+function basicOf(header: string): { readonly name: string; readonly password: string } {
+  const [name = "", ...rest] = Buffer.from(header.slice("Basic ".length), "base64").toString().split(":");
+  return { name, password: rest.join(":") };
+}
+
+/** The caller: its user is that of its token, or the header `x-user`, its mode `x-mode`. */
+function callerOf({ requestHeader, responseHeader, signal }: HandlerContext, tokens: BearerTokens): FlightCaller {
   const mode = (requestHeader.get("x-mode") ?? "rw") as AccessMode;
-  const user = { name: requestHeader.get("x-user") ?? "someone", mode };
-  return { user, client: "127.0.0.1", signal, database: "public", timeZone: "UTC", requestHeader, responseHeader };
+  const bearer = /^Bearer (.+)$/.exec(requestHeader.get("authorization") ?? "")?.[1];
+  const signIn = bearer === undefined ? undefined : tokens.open(bearer);
+  if (bearer !== undefined && signIn === undefined) throw new ConnectError("the token is over", Code.Unauthenticated);
+  const user = { name: signIn?.name ?? requestHeader.get("x-user") ?? "someone", mode };
+  return { user, client: "127.0.0.1", signal, database: "public", timeZone: "UTC", requestHeader, responseHeader, signIn: signIn?.id };
 }
 
 /** The name of a command's message, for the list of calls. */
 const commandName = (bytes: Uint8Array): string => /protocol\.sql\.(\w+)/.exec(Buffer.from(bytes).toString("latin1"))?.[1] ?? "?";
 
 function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter) => void {
+  const tokens = new BearerTokens(() => Date.now(), 60_000);
+  const caller = (context: HandlerContext): FlightCaller => callerOf(context, tokens);
   async function* doPut(stream: AsyncIterable<FlightData>, context: HandlerContext) {
     const iterator = stream[Symbol.asyncIterator]();
     const { done, value: first } = await iterator.next();
     if (done === true) return;
     calls.push(`DoPut ${commandName(first.flightDescriptor?.cmd ?? new Uint8Array())}`);
-    yield* tellingStream(flightSql.doPut(first, { [Symbol.asyncIterator]: () => iterator }, callerOf(context)));
+    yield* tellingStream(flightSql.doPut(first, { [Symbol.asyncIterator]: () => iterator }, caller(context)));
   }
   return (router) =>
     void router.service(FlightService, {
+      async *handshake(_requests, { requestHeader, responseHeader }) {
+        calls.push("Handshake");
+        const token = tokens.issue(basicOf(requestHeader.get("authorization") ?? ""));
+        responseHeader.set("authorization", `Bearer ${token}`);
+        yield create(HandshakeResponseSchema);
+      },
       getFlightInfo(descriptor, context) {
         calls.push(`GetFlightInfo ${commandName(descriptor.cmd)}`);
-        return telling(() => flightSql.getFlightInfo(descriptor, callerOf(context)));
+        return telling(() => flightSql.getFlightInfo(descriptor, caller(context)));
       },
       async getSchema(descriptor, context) {
         calls.push(`GetSchema ${commandName(descriptor.cmd)}`);
-        return { schema: await telling(() => flightSql.getSchema(descriptor, callerOf(context))) };
+        return { schema: await telling(() => flightSql.getSchema(descriptor, caller(context))) };
       },
       async *doGet({ ticket }, context) {
         calls.push(`DoGet ${commandName(ticket)}`);
         try {
-          yield* tellingStream(flightSql.doGet(ticket, callerOf(context)));
+          yield* tellingStream(flightSql.doGet(ticket, caller(context)));
         } catch (thrown) {
           throw told(thrown);
         }
@@ -107,7 +126,7 @@ function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter
       doPut,
       async *doAction(action, context) {
         calls.push(`DoAction ${action.type}`);
-        yield* await telling(() => flightSql.doAction(action, callerOf(context)));
+        yield* await telling(() => flightSql.doAction(action, caller(context)));
       },
       async *listActions() {
         yield* flightSql.listActions();
