@@ -15,7 +15,7 @@ import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
-import { bodiesLimitOf, memoryLimitOf } from "./config/memory-limit.ts";
+import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
@@ -37,14 +37,8 @@ import { CallThreads } from "./query/workers/call-threads.ts";
 import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
 import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
-import { probeAddress } from "./server/http/listener.ts";
 import { startHttpServer } from "./server/http/server.ts";
-import { type MysqlOptions, startMysqlServer } from "./server/mysql/server.ts";
-import { type PostgresOptions, startPostgresServer } from "./server/postgres/server.ts";
-import { probeWireAddress, type WireListener } from "./server/wire/listener.ts";
-import type { TlsOptions } from "./server/wire/tls-files.ts";
-import { WireMemory } from "./server/wire/wire-memory.ts";
-import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";
+import { openServers, probeAddresses } from "./servers.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
 import { keepPrivate } from "./storage/private-folder.ts";
@@ -108,8 +102,6 @@ export async function startStandalone(
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedLogControl(log);
   const marks = new ConnectionMarks();
-  const telnet = openTelnet(settings, log, db, metrics, memory);
-  if (telnet !== undefined) listeners.push(telnet);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -125,24 +117,15 @@ export async function startStandalone(
     onBug,
   });
   listeners.push(http);
-  const wireMemory = new WireMemory(memory, bodiesLimitOf(settings, 1), settings.general.inFlightPolicy);
-  const ofWires = { ...database, marks, userProvider, onBug, memory: wireMemory };
-  const mysql = await openMysql(settings, log, ofWires);
-  if (mysql !== undefined) listeners.push(mysql);
-  const postgres = await openPostgres(settings, log, ofWires);
-  if (postgres !== undefined) listeners.push(postgres);
-  const guard = startGuard([http.port, telnet?.port, mysql?.port, postgres?.port], marks, log, metrics);
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
+  const guard = startGuard([http.port, ...others.ports], marks, log, metrics);
   opened.defer(() => guard.close());
   const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
   const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
-  const others = {
-    ...(mysql === undefined ? {} : { mysql: `${settings.mysql.addr.host}:${mysql.port}` }),
-    ...(postgres === undefined ? {} : { postgres: `${settings.postgres.addr.host}:${postgres.port}` }),
-  };
-  logger.info({ address: http.url, ...others, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
+  logger.info({ address: http.url, ...others.addresses, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   const running = opened.move();
   return {
     url: http.url,
@@ -152,13 +135,6 @@ export async function startStandalone(
       logger.info({}, "stopped");
     },
   };
-}
-
-/** Tells of a port that is taken before a long start. @throws DbError StorageUnavailable */
-function probeAddresses({ http, mysql, postgres }: Settings): void {
-  probeAddress(http.addr.host, http.addr.port);
-  if (mysql.enable) probeWireAddress(mysql.addr.host, mysql.addr.port, { name: "mysql", title: "MySQL" });
-  if (postgres.enable) probeWireAddress(postgres.addr.host, postgres.addr.port, { name: "postgres", title: "PostgreSQL" });
 }
 
 /** Everything below the servers: what is stored, what statements run on, what counts and limits both. */
@@ -286,82 +262,6 @@ async function openSpillFolder({ query, storage }: Settings): Promise<SpillFolde
     bytesMax: query.spillBytesMax,
     freeBytesMin: storage.freeBytesMin,
     freeBytesOf: systemFreeBytes,
-  });
-}
-
-/** The listener of OpenTSDB's telnet protocol, where there is an address for it. @throws DbError StorageUnavailable */
-function openTelnet(
-  settings: Settings,
-  log: RootLog,
-  db: LocalDb,
-  metrics: MetricRegistry,
-  memory: ServerMemory,
-): TelnetListener | undefined {
-  const { addr } = settings.opentsdb;
-  if (addr === undefined) return undefined;
-  return startTelnetListener({
-    hostname: addr.host,
-    port: addr.port,
-    db,
-    clock: systemClock,
-    logger: log.logger("opentsdb"),
-    metrics,
-    memory,
-    version: VERSION,
-    autoCreateTable: settings.general.autoCreateTable,
-  });
-}
-
-/** The MySQL server, unless it is switched off. @throws DbError StorageUnavailable, InvalidArguments */
-async function openMysql(
-  { mysql }: Settings,
-  log: RootLog,
-  parts: Pick<MysqlOptions, "db" | "scheduler" | "metrics" | "memory" | "marks" | "userProvider" | "onBug">,
-): Promise<WireListener | undefined> {
-  const { enable, addr, keepAliveMs, rejectNoDatabase, preparedStmtCacheSize } = mysql;
-  if (!enable) return undefined;
-  return startMysqlServer({
-    ...parts,
-    hostname: addr.host,
-    port: addr.port,
-    keepAliveMs,
-    tls: tlsOf(mysql),
-    rejectsNoDatabase: rejectNoDatabase,
-    preparedMax: preparedStmtCacheSize,
-    serverVersion: process.env["GREPTIMEDB_MYSQL_SERVER_VERSION"],
-    clock: systemClock,
-    logger: log.logger("mysql"),
-  });
-}
-
-/** How a wire server encrypts; undefined: not at all. */
-function tlsOf({
-  tlsMode,
-  tlsCertPath: certPath,
-  tlsKeyPath: keyPath,
-  tlsWatch: watch,
-}: Settings["mysql" | "postgres"]): TlsOptions | undefined {
-  return tlsMode === "disable" ? undefined : { mode: tlsMode === "prefer" ? "prefer" : "require", certPath, keyPath, watch };
-}
-
-/** The PostgreSQL server, unless it is switched off. @throws DbError StorageUnavailable, InvalidArguments */
-async function openPostgres(
-  { postgres }: Settings,
-  log: RootLog,
-  parts: Pick<PostgresOptions, "db" | "scheduler" | "metrics" | "memory" | "marks" | "userProvider" | "onBug">,
-): Promise<WireListener | undefined> {
-  const { enable, addr, keepAliveMs, authMethod } = postgres;
-  if (!enable) return undefined;
-  return startPostgresServer({
-    ...parts,
-    hostname: addr.host,
-    port: addr.port,
-    keepAliveMs,
-    authMethod,
-    tls: tlsOf(postgres),
-    clock: systemClock,
-    logger: log.logger("postgres"),
-    version: VERSION,
   });
 }
 

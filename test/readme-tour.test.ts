@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BESIDE_OTHERS } from "./support/server-process.ts";
 import { ROOT } from "./tidy/source-tree.ts";
 
 /** A command of the tour, and what the README shows below it. */
@@ -66,7 +67,7 @@ describe.skipIf(Bun.which("curl") === null)("the tour", () => {
     address = `127.0.0.1:${await freePort()}`;
     server = Bun.spawn([process.execPath, "run", "src/main.ts", "--http-addr", address, "--data-home", join(folder, "data")], {
       cwd: ROOT,
-      env: { ...process.env, VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0" }, // others run beside it
+      env: { ...process.env, ...BESIDE_OTHERS },
       stdin: "ignore",
       stdout: "ignore",
       stderr: Bun.file(join(folder, "log")), // a pipe that nobody reads would stop the server once it is full

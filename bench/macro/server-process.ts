@@ -157,7 +157,7 @@ export async function launchVarve(options: VarveOptions): Promise<LaunchedServer
     command: [process.execPath, main, ...flags],
     readyUrl: `http://${address}/ready`,
     logPath: join(options.directory, "server.log"),
-    env: { VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0", ...options.env },
+    env: { VARVE__GRPC__BIND_ADDR: "127.0.0.1:0", VARVE__MYSQL__ADDR: "127.0.0.1:0", VARVE__POSTGRES__ADDR: "127.0.0.1:0", ...options.env },
     ...(options.readySecondsMax === undefined ? {} : { readySecondsMax: options.readySecondsMax }),
   });
 }

@@ -23,9 +23,7 @@ interface InertSection {
 }
 
 const NOT_YET = "not available in this version";
-const TLS_KEYS = "tls.mode tls.cert_path tls.key_path tls.ca_cert_path tls.watch";
 const OFF: readonly unknown[] = [false];
-const NO_TLS: Readonly<Record<string, readonly unknown[]>> = { "tls.mode": ["disable"], "tls.watch": OFF };
 
 const SECTIONS: Readonly<Record<string, InertSection>> = {
   "": { why: NOT_YET, keys: "default_column_prefix heartbeat_env_vars", neutral: { heartbeat_env_vars: [[]] } },
@@ -35,10 +33,9 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { experimental_enable_explain_analyze_stream: OFF, enable_api_server: OFF },
   },
   grpc: {
-    why: "the gRPC listener is not available in this version",
-    keys: `bind_addr addr server_addr hostname max_recv_message_size max_send_message_size flight_compression runtime_size
-      max_connection_age      http2_keep_alive_interval http2_keep_alive_timeout ${TLS_KEYS}`,
-    neutral: NO_TLS,
+    why: "calls are served by the main thread, and connections live as long as they are used",
+    keys: `runtime_size max_connection_age http2_keep_alive_interval http2_keep_alive_timeout server_addr hostname tls.ca_cert_path`,
+    neutral: { "tls.ca_cert_path": [""] },
   },
   mysql: {
     why: "connections are served by the main thread, and clients' certificates are not verified",

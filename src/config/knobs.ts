@@ -58,6 +58,9 @@ const INGEST_THREADS_MAX = 64;
 /** Reason: each keeps pages of its own. */
 const QUERY_WORKERS_MAX = 256;
 
+/** The longest message that gRPC may be set to take: an array of the runtime holds no more. */
+const GRPC_MESSAGE_BYTES_MAX: number = 2 * GIB;
+
 /** Reason: as many samples as fit in any memory. */
 const PROMQL_COUNT_MAX = 1_000_000_000_000;
 
@@ -252,6 +255,47 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: false,
       reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
+    },
+  },
+  grpc: {
+    enable: { key: "grpc.enable", kind: bool, default: true, reason: "Ingesters, Arrow Flight and OTLP over gRPC work out of the box." },
+    addr: {
+      key: "grpc.bind_addr",
+      kind: address,
+      default: { host: "127.0.0.1", port: 4001 },
+      reason: "Only this machine reaches a server nobody has configured yet.",
+    },
+    receiveBytesMax: {
+      key: "grpc.max_recv_message_size",
+      kind: size(1024, GRPC_MESSAGE_BYTES_MAX),
+      default: 512 * MIB,
+      reason: "As clients expect. A longer message is refused before it is held.",
+    },
+    sendBytesMax: {
+      key: "grpc.max_send_message_size",
+      kind: size(1024, GRPC_MESSAGE_BYTES_MAX),
+      default: 512 * MIB,
+      reason: "As clients expect. A query answers in many messages.",
+    },
+    flightCompression: {
+      key: "grpc.flight_compression",
+      kind: choice("none", "transport", "arrow_ipc", "all"),
+      default: "arrow_ipc",
+      reason: "Of Flight's batches: their buffers with LZ4, which all readers know and which costs little.",
+    },
+    tlsMode: {
+      key: "grpc.tls.mode",
+      kind: tlsMode,
+      default: "disable",
+      reason: "There is no certificate out of the box. prefer: clients may encrypt; require and those behind it: they must.",
+    },
+    tlsCertPath: { key: "grpc.tls.cert_path", kind: filePath, default: "", reason: "The certificate and those that signed it, as PEM." },
+    tlsKeyPath: { key: "grpc.tls.key_path", kind: filePath, default: "", reason: "The certificate's private key, as PEM." },
+    tlsWatch: {
+      key: "grpc.tls.watch",
+      kind: bool,
+      default: false,
+      reason: "true: connections made after the files changed have the new certificate.",
     },
   },
   mysql: {

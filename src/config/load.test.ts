@@ -227,10 +227,21 @@ describe("settings without effect", () => {
       ["`storage.secret_access_key` in varve.toml has no effect: only local files are available in this version"],
     );
     check(
-      { argv: ["--rpc-bind-addr=127.0.0.1:4001"] },
+      { toml: "[grpc]\nruntime_size = 8" },
       [],
-      ["--grpc-bind-addr has no effect: the gRPC listener is not available in this version"],
+      [
+        "`grpc.runtime_size` in varve.toml has no effect: calls are served by the main thread, and connections live as long as they are used",
+      ],
     );
+    check({ argv: ["--log-dir=x"] }, [], ["--log-dir has no effect: log lines go to stderr; redirect them to keep them in files"]);
+  });
+
+  test("the address of gRPC by any of its flags' names", () => {
+    for (const flag of ["--grpc-bind-addr", "--rpc-bind-addr", "--rpc-addr"])
+      check({ argv: [`${flag}=127.0.0.1:4010`] }, ['bind_addr = "127.0.0.1:4010"']);
+  });
+
+  test("each of these warns once too", () => {
     check(
       { toml: "init_regions_parallelism = 8" },
       ["init_regions_parallelism = 8"],
@@ -335,6 +346,17 @@ default_merge_mode = "last_non_null"
 [opentsdb]
 enable = true
 allow_unauthenticated = false
+
+[grpc]
+enable = true
+bind_addr = "127.0.0.1:4001"
+max_recv_message_size = "512MiB"
+max_send_message_size = "512MiB"
+flight_compression = "arrow_ipc"
+tls.mode = "disable"
+tls.cert_path = ""
+tls.key_path = ""
+tls.watch = false
 
 [mysql]
 enable = true

@@ -77,6 +77,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     http: section("http", storage),
     influxdb: section("influxdb", storage),
     opentsdb: section("opentsdb", storage),
+    grpc: section("grpc", storage),
     mysql: section("mysql", storage),
     postgres: section("postgres", storage),
     prom_store: section("prom_store", storage),
@@ -110,6 +111,7 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
         "writes; remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
     );
   }
+  checkTls("grpc", settings.grpc);
   checkTls("mysql", settings.mysql);
   checkTls("postgres", settings.postgres);
   const limit = raws.get("storage.write_buffer_limit");
@@ -131,7 +133,10 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
 }
 
 /** @throws ConfigError where TLS is wanted without what it needs */
-function checkTls(server: "mysql" | "postgres", { enable, tlsMode, tlsCertPath, tlsKeyPath }: Settings["mysql" | "postgres"]): void {
+function checkTls<S extends "grpc" | "mysql" | "postgres">(
+  server: S,
+  { enable, tlsMode, tlsCertPath, tlsKeyPath }: Pick<Settings[S], "enable" | "tlsMode" | "tlsCertPath" | "tlsKeyPath">,
+): void {
   if (!enable || tlsMode === "disable" || (tlsCertPath !== "" && tlsKeyPath !== "")) return;
   const missing = tlsCertPath === "" ? "cert_path" : "key_path";
   throw new ConfigError(`cannot use \`${server}.tls.mode\` "${tlsMode}" without \`${server}.tls.${missing}\`: name the file, as PEM`);

@@ -63,6 +63,24 @@ export interface OpentsdbSettings {
 /** How a wire server encrypts: "prefer" lets clients choose, those behind it refuse what is plain. Certificates of clients do not count. */
 export type TlsMode = "disable" | "prefer" | "require" | "verify_ca" | "verify_full";
 
+/** `[grpc]`. */
+export interface GrpcSettings {
+  /** False: nothing listens. */
+  readonly enable: boolean;
+  readonly addr: Address;
+  /** Most bytes of a message that comes in, and of one that goes out. */
+  readonly receiveBytesMax: number;
+  readonly sendBytesMax: number;
+  /** What of Arrow Flight is compressed: the messages as gRPC does, the buffers of batches, both. */
+  readonly flightCompression: "none" | "transport" | "arrow_ipc" | "all";
+  readonly tlsMode: TlsMode;
+  /** Files; empty: none. */
+  readonly tlsCertPath: string;
+  readonly tlsKeyPath: string;
+  /** True: the files are read again when they change. */
+  readonly tlsWatch: boolean;
+}
+
 /** `[mysql]`. */
 export interface MysqlSettings {
   /** False: nothing listens. */
@@ -218,6 +236,7 @@ export interface Settings {
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
   readonly opentsdb: OpentsdbSettings;
+  readonly grpc: GrpcSettings;
   readonly mysql: MysqlSettings;
   readonly postgres: PostgresSettings;
   readonly prom_store: PromStoreSettings;

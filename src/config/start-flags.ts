@@ -6,7 +6,7 @@ export interface StartFlag extends Flag {
   /** The key it sets. */
   readonly key?: string;
   /** Set on the address of a wire server: its section, which it switches on. */
-  readonly server?: "mysql" | "postgres";
+  readonly server?: "grpc" | "mysql" | "postgres";
   /** Set on a flag of TLS: the key it sets in the section of each wire server whose address is given too. */
   readonly tls?: "tls.mode" | "tls.cert_path" | "tls.key_path" | "tls.watch";
   /** Set on a flag that is accepted but does nothing: why. */
@@ -21,6 +21,14 @@ export const ENV_PREFIX_ALIAS = "VARVE";
 /** All flags, in the order of the help. */
 export const START_FLAGS: readonly StartFlag[] = [
   { name: "http-addr", value: "<ip:port>", key: "http.addr", help: "Listen here for HTTP" },
+  {
+    name: "grpc-bind-addr",
+    aliases: ["rpc-bind-addr", "rpc-addr"],
+    value: "<ip:port>",
+    key: "grpc.bind_addr",
+    server: "grpc",
+    help: "Listen here for gRPC",
+  },
   { name: "mysql-addr", value: "<ip:port>", key: "mysql.addr", server: "mysql", help: "Listen here for MySQL" },
   { name: "postgres-addr", value: "<ip:port>", key: "postgres.addr", server: "postgres", help: "Listen here for PostgreSQL" },
   {
@@ -51,12 +59,4 @@ export const START_FLAGS: readonly StartFlag[] = [
   { name: "help", short: "h", help: "Print this text" },
   { name: "version", short: "V", help: "Print the version (--version: with commit and branch)" },
   { name: "log-dir", value: "<dir>", hidden: true, help: "", inert: "log lines go to stderr; redirect them to keep them in files" },
-  {
-    name: "grpc-bind-addr",
-    aliases: ["rpc-bind-addr", "rpc-addr"],
-    value: "<ip:port>",
-    hidden: true,
-    help: "",
-    inert: "the gRPC listener is not available in this version",
-  },
 ];

@@ -17,7 +17,8 @@ const TAIL_CHARACTERS = 2000;
 const SETTING_PREFIX = /^(?:VARVE|GREPTIMEDB_STANDALONE)__/;
 
 /** Servers of other tests run beside this one: each takes free ports and rehearses nothing where no test says otherwise. */
-const BESIDE_OTHERS: Readonly<Record<string, string>> = {
+export const BESIDE_OTHERS: Readonly<Record<string, string>> = {
+  VARVE__GRPC__BIND_ADDR: "127.0.0.1:0",
   VARVE__MYSQL__ADDR: "127.0.0.1:0",
   VARVE__POSTGRES__ADDR: "127.0.0.1:0",
   VARVE__QUERY__REHEARSAL: "false",
@@ -121,6 +122,7 @@ export class TestServer {
   readonly folder: string;
   private process: VarveProcess | undefined;
   private address = "";
+  private grpc = "";
   private mysql = "";
   private postgres = "";
   private options: ServerOptions;
@@ -146,6 +148,11 @@ export class TestServer {
   /** `http://127.0.0.1:port`; another one after each restart. */
   get url(): string {
     return this.address;
+  }
+
+  /** `host:port` of the gRPC server; empty when it is switched off. */
+  get grpcAddress(): string {
+    return this.grpc;
   }
 
   /** Where the MySQL server listens, `host:port`; another one after each restart. */
@@ -213,8 +220,9 @@ export class TestServer {
 
   private async launch(): Promise<void> {
     this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper);
-    const { address, mysql, postgres } = await this.process.logged("ready");
+    const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
+    this.grpc = typeof grpc === "string" ? grpc : "";
     this.mysql = typeof mysql === "string" ? mysql : "";
     this.postgres = typeof postgres === "string" ? postgres : "";
     const ready = await fetch(`${this.address}/ready`);

@@ -13,8 +13,8 @@ export interface Manifest {
 /** Why each runtime dependency is there. A package without an entry does not come in; an entry without its package goes. */
 export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   "@bufbuild/protobuf": "writes protobuf answers; with the messages generated from proto/ the oracle of the decoders by hand",
-  "@connectrpc/connect": "gRPC services: codes, interceptors and streams, independent of the transport; see NOT_IMPORTED",
-  "@connectrpc/connect-node": "gRPC over node:http2, which Bun.serve does not speak; see NOT_IMPORTED",
+  "@connectrpc/connect": "gRPC services: codes, interceptors and streams, independent of the transport",
+  "@connectrpc/connect-node": "gRPC over node:http2, which Bun.serve does not speak",
   "@opentelemetry/otlp-transformer": "OTLP's own serialisers of JSON and protobuf; see NOT_IMPORTED",
   "@noble/hashes": "BLAKE3 in SQL, which the runtime lacks: audited, no dependencies, 13 times the speed of plain code",
   chevrotain: "lexer and parser of SQL and PromQL: fast, typed, with error recovery",
@@ -31,8 +31,6 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
 
 /** Runtime dependencies that the server does not import: by whom they are, and why they are kept. */
 export const NOT_IMPORTED: Readonly<Record<string, { readonly by: "tests" | "nobody"; readonly why: string }>> = {
-  "@connectrpc/connect": { by: "nobody", why: "the gRPC server, which is not served yet, is to be built on it" },
-  "@connectrpc/connect-node": { by: "nobody", why: "the gRPC server, which is not served yet, is to listen by it" },
   "@opentelemetry/otlp-transformer": { by: "tests", why: "the oracle of our OTLP decoders and of our answers" },
 };
 

@@ -7,13 +7,17 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { utf8Text } from "../../../base/bytes/utf8.ts";
-
-/** A name and a password as they were sent; either may be empty. */
-export interface Credentials {
-  readonly name: string;
-  readonly password: string;
-}
+import {
+  decodeBasic,
+  decodeUtf8,
+  invalidHeader,
+  readBasic,
+  refuseBearer,
+  splitCredentials,
+  splitScheme,
+  unsupportedScheme,
+} from "../../common/basic-credentials.ts";
+import type { Login } from "../../common/logins.ts";
 
 /** Where an endpoint looks for credentials. */
 type CredentialClass = "influxdb" | "splunk" | "generic";
@@ -25,9 +29,6 @@ const PUBLIC_PREFIXES: readonly string[] = [
   "/v1/health",
   "/v1/splunk/services/collector/health",
 ];
-
-/** Authentication schemes are short words (RFC 9110); anything else may be a misplaced password and is not repeated. */
-const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,19}$/;
 
 /** Whether a path needs credentials while a user provider is set. `isAdminPublic` is `http.public_admin`. */
 export function needsCredentials(path: string, isAdminPublic = false): boolean {
@@ -47,7 +48,7 @@ function credentialClassOf(path: string): CredentialClass {
  * @param query the raw query string, with or without its `?`
  * @throws DbError AuthHeaderNotFound, InvalidAuthHeader, InvalidArguments (one of `u` and `p` is missing), UserPasswordMismatch (bearer)
  */
-export function readCredentials(path: string, query: string, headers: Headers): Credentials {
+export function readCredentials(path: string, query: string, headers: Headers): Login {
   const own = headers.get("x-greptime-auth");
   const standard = headers.get("authorization");
   refuseBearer(own ?? standard);
@@ -58,27 +59,12 @@ export function readCredentials(path: string, query: string, headers: Headers): 
       if (standard === null) throw new DbError(StatusCode.AuthHeaderNotFound, "Token is required");
       return readRawOrBasic(standard, "splunk");
     case "generic":
-      return readGeneric(own ?? standard);
+      return readBasic(own ?? standard);
   }
 }
 
-/** No provider knows bearer tokens. */
-function refuseBearer(header: string | null): void {
-  if (header === null || !/^bearer +[^ ]/i.test(header)) return;
-  throw new DbError(StatusCode.UserPasswordMismatch, "Unsupported authentication method: bearer token");
-}
-
-function readGeneric(header: string | null): Credentials {
-  if (header === null) throw new DbError(StatusCode.AuthHeaderNotFound, "Not found http or grpc authorization header");
-  const [scheme, rest] = splitScheme(header);
-  if (rest.includes(" ")) throw invalidHeader();
-  const lower = scheme.toLowerCase();
-  if (lower !== "basic") throw unsupportedScheme(lower);
-  return decodeBasic(rest);
-}
-
 /** `<rawScheme> user:pass` as it is, or `Basic` with base64. */
-function readRawOrBasic(header: string, rawScheme: string): Credentials {
+function readRawOrBasic(header: string, rawScheme: string): Login {
   const [scheme, rest] = splitScheme(header);
   if (rest.startsWith(" ")) throw invalidHeader();
   switch (scheme.toLowerCase()) {
@@ -91,33 +77,8 @@ function readRawOrBasic(header: string, rawScheme: string): Credentials {
   }
 }
 
-function splitScheme(header: string): readonly [scheme: string, rest: string] {
-  const bad = header.search(/[^\t\x20-\x7e]/);
-  if (bad >= 0) throw new DbError(StatusCode.InvalidAuthHeader, `Invalid visibility ASCII chars: character ${bad + 1} of the header`);
-  const space = header.indexOf(" ");
-  if (space < 0) throw invalidHeader();
-  return [header.slice(0, space), header.slice(space + 1)];
-}
-
-function decodeBasic(encoded: string): Credentials {
-  // Whole groups of four of the standard alphabet, padded, and no bits set behind the last byte.
-  const bytes = Buffer.from(encoded, "base64");
-  const bad = encoded.search(/[^A-Za-z0-9+/=]/);
-  if (bad >= 0) throw new DbError(StatusCode.InvalidAuthHeader, `Invalid base64 value: invalid symbol at offset ${bad}`);
-  if (bytes.toString("base64") !== encoded)
-    throw new DbError(StatusCode.InvalidAuthHeader, "Invalid base64 value: invalid length or padding");
-  return splitCredentials(decodeUtf8(bytes, "pair of name and password"));
-}
-
-/** Splits at the first colon: a password may hold more of them. */
-function splitCredentials(text: string): Credentials {
-  const colon = text.indexOf(":");
-  if (colon < 0) throw invalidHeader();
-  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
-}
-
 /** `u` and `p`; the whole query string is percent-decoded before it is split, as clients of the contract expect. The last of two counts. */
-function readQuery(query: string): Credentials {
+function readQuery(query: string): Login {
   let name: string | undefined;
   let password: string | undefined;
   for (const pair of percentDecode(query.replace(/^\?/, "")).split("&")) {
@@ -150,20 +111,4 @@ function percentDecode(text: string): string {
     if (triple !== null) at += 2;
   }
   return decodeUtf8(target.subarray(0, length), "query string");
-}
-
-function decodeUtf8(bytes: Uint8Array, what: string): string {
-  const text = utf8Text(bytes);
-  if (text === undefined)
-    throw new DbError(StatusCode.InvalidAuthHeader, `Invalid utf-8 value: the ${what} holds bytes that are not UTF-8`);
-  return text;
-}
-
-function invalidHeader(): DbError {
-  return new DbError(StatusCode.InvalidAuthHeader, "Invalid http authorization header");
-}
-
-function unsupportedScheme(scheme: string): DbError {
-  if (!SCHEME.test(scheme)) return invalidHeader();
-  return new DbError(StatusCode.InvalidAuthHeader, `Unsupported http auth scheme, name: ${scheme}`);
 }

@@ -1,0 +1,147 @@
+/**
+ * One call as its method sees it: who calls, for which database, until when.
+ *
+ *   metadata ──► headers ──► database, time zone, user (who signs in by metadata)
+ *   message  ──► databaseOf(header), login(name, password) (who signs in by what the message says)
+ *   deadline, a client that left, a stop ──► signal, whose reason is a DbError
+ */
+import type { HandlerContext } from "@connectrpc/connect";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import { timeZoneNamed } from "../../base/text/time-zone.ts";
+import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
+import type { IngestDb } from "../../db/db.ts";
+import type { Session } from "../../db/session.ts";
+import { databaseOf } from "../common/database-name.ts";
+import { headerTextOf } from "../common/header-text.ts";
+import type { Login, Logins } from "../common/logins.ts";
+import { basicLoginOf } from "./basic-login.ts";
+import type { GrpcMetrics } from "./grpc-metrics.ts";
+
+/** Database of calls that name none. */
+const DEFAULT_DATABASE = "public";
+
+/** What all calls share. */
+export interface CallParts {
+  readonly db: IngestDb;
+  /** Absent: whoever calls may do everything. */
+  readonly logins: Logins | undefined;
+  readonly metrics: GrpcMetrics;
+}
+
+/** What the header of a message says of a database (messages.md: RequestHeader). */
+export interface NamedDatabase {
+  readonly dbname: string;
+  readonly catalog: string;
+  readonly schema: string;
+}
+
+/** See the file header. */
+export class Call {
+  /** Metadata of the client. */
+  readonly headers: Headers;
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  /** Address of the client, `host:port`. */
+  readonly client: string;
+  /** Fires with a `DbError` when the deadline passes, the client leaves or the server stops. */
+  readonly signal: AbortSignal;
+  private readonly context: HandlerContext;
+  private readonly parts: CallParts;
+
+  constructor(parts: CallParts, context: HandlerContext, client: string) {
+    this.parts = parts;
+    this.context = context;
+    this.client = client;
+    this.headers = context.requestHeader;
+    this.path = `/${context.service.typeName}/${context.method.name}`;
+    this.signal = withReason(context);
+  }
+
+  /** Metadata of the answer; before the first message of a stream. */
+  get answerHeaders(): Headers {
+    return this.context.responseHeader;
+  }
+
+  /** Milliseconds that are left; undefined: the client set no deadline. */
+  get millisLeft(): number | undefined {
+    return this.context.timeoutMs();
+  }
+
+  /** Where services count what they did. */
+  get metrics(): GrpcMetrics {
+    return this.parts.metrics;
+  }
+
+  /** The database that metadata name, else `public`. */
+  get database(): string {
+    const text = headerTextOf(this.headers, "x-greptime-db-name");
+    return this.databaseNamed(text === null || text === "" ? DEFAULT_DATABASE : text);
+  }
+
+  /** The database that a message's header names; where it names none, that of the metadata. */
+  databaseOf({ dbname, catalog, schema }: NamedDatabase): string {
+    if (dbname !== "") return this.databaseNamed(dbname);
+    if (catalog === "" && schema === "") return this.database;
+    const name = schema === "" ? DEFAULT_DATABASE : schema.toLowerCase();
+    return this.databaseNamed(catalog === "" ? name : `${catalog.toLowerCase()}-${name}`);
+  }
+
+  /**
+   * Who the metadata say it is: `x-greptime-auth`, else `authorization`; `Basic` with base64, or base64 alone.
+   *
+   * @throws DbError AuthHeaderNotFound, InvalidAuthHeader, UserPasswordMismatch
+   */
+  user(): Promise<User> {
+    return this.checked(() => basicLoginOf(this.headers));
+  }
+
+  /** Whether the metadata carry credentials. */
+  get hasCredentials(): boolean {
+    return this.headers.has("x-greptime-auth") || this.headers.has("authorization");
+  }
+
+  /** The account of a name and a password. @throws DbError UserPasswordMismatch, InvalidArguments (blank name or password) */
+  login(name: string, password: string): Promise<User> {
+    return this.checked(() => ({ name, password }));
+  }
+
+  /** The account of what `read` finds; what it throws refuses, and is counted and logged as a failed login. @throws DbError */
+  async checked(read: () => Login): Promise<User> {
+    const { logins } = this.parts;
+    if (logins === undefined) return DEFAULT_USER;
+    const found = await logins.check(read, this.path, () => this.client);
+    if (found instanceof DbError) throw found;
+    return found;
+  }
+
+  /**
+   * A session for statements and writes.
+   *
+   * @param timeZone of the message's header; empty: that of `x-greptime-timezone`, else UTC
+   * @throws DbError InvalidArguments for what is no time zone
+   */
+  session(user: User, database: string = this.database, timeZone = ""): Session {
+    const zone = timeZone === "" ? (this.headers.get("x-greptime-timezone") ?? "").trim() : timeZone;
+    return { database, timeZone: zone === "" ? "UTC" : timeZoneNamed(zone), user, signal: this.signal, client: this.client };
+  }
+
+  private databaseNamed(text: string): string {
+    return databaseOf(text, this.parts.db);
+  }
+}
+
+/** The signal of a call, with reasons that say what a database's clients are told. */
+function withReason({ signal, timeoutMs }: HandlerContext): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => {
+    const isLate = (timeoutMs() ?? 1) <= 0;
+    const error = isLate
+      ? new DbError(StatusCode.DeadlineExceeded, "cannot finish the call: its deadline has passed")
+      : new DbError(StatusCode.Cancelled, "the call was cancelled", { cause: signal.reason });
+    controller.abort(error);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return controller.signal;
+}

@@ -1,0 +1,149 @@
+/**
+ * Services on the transport: each call becomes a `Call`, what its method throws becomes a status, and all are counted.
+ *
+ *   binary messages ─► as the descriptor says, or as bytes where the method is `raw`
+ *   JSON messages   ─► by the descriptor; a `raw` method gets them as the bytes they would have been
+ */
+import { type DescMessage, type DescMethod, type DescService, type Message, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ConnectRouter, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import type { Clock } from "../../base/clock.ts";
+import { DbError } from "../../base/error.ts";
+import type { FailureLog } from "../common/failure-log.ts";
+import { Call, type CallParts } from "./call.ts";
+import { connectErrorOf, errorMetadata, statusOfTransport } from "./errors.ts";
+import { bytesOf, withRawInput } from "./raw-message.ts";
+import type { AnyWork, GrpcService } from "./service.ts";
+
+/** What calls are made with. */
+export interface MountParts extends CallParts {
+  readonly clock: Clock;
+  readonly failures: FailureLog;
+}
+
+/** The client's address, as the listener knows it. */
+export const CLIENT: ReturnType<typeof createContextKey<string>> = createContextKey("gone", { description: "address of the client" });
+
+/** Kinds of messages: those of gRPC and of most Connect clients, and what browsers and curl send. */
+export type MessageForm = "binary" | "json";
+
+/** What a raw method's messages are made from. */
+type ToBytes = (message: Message) => Uint8Array;
+
+/** Adds a service to a router for messages of one form. */
+export function mount(router: ConnectRouter, service: GrpcService, form: MessageForm, parts: MountParts): void {
+  const methods: Record<string, unknown> = {};
+  const described: DescMethod[] = [];
+  for (const method of service.descriptor.methods) {
+    const work = service.methods.get(method.localName);
+    const isRaw = work !== undefined && typeof work !== "function";
+    const input = isRaw && form === "binary" ? withRawInput(method) : method;
+    described.push(input);
+    if (work === undefined) continue;
+    if (typeof work === "function") methods[method.localName] = running(method, work, parts);
+    else methods[method.localName] = running(method, overBytes(method, work.raw, form), parts);
+  }
+  // The types were checked where the service was made (service.ts).
+  router.service(withMethods(service.descriptor, described), methods as Partial<ServiceImpl<DescService>>);
+}
+
+function withMethods(descriptor: DescService, methods: DescMethod[]): DescService {
+  return { ...descriptor, methods, method: Object.fromEntries(methods.map((method) => [method.localName, method])) };
+}
+
+function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+  const input: DescMessage = method.input;
+  const toBytes: ToBytes = form === "binary" ? bytesOf : (message) => toBinary(input, message);
+  if (method.methodKind === "unary" || method.methodKind === "server_streaming")
+    return (message, call) => work(toBytes(message as Message), call);
+  return (messages, call) => work(eachAsBytes(messages as AsyncIterable<Message>, toBytes), call);
+}
+
+async function* eachAsBytes(messages: AsyncIterable<Message>, toBytes: ToBytes): AsyncGenerator<Uint8Array> {
+  for await (const message of messages) yield toBytes(message);
+}
+
+/** The method as the transport calls it. */
+function running(method: DescMethod, work: AnyWork, parts: MountParts): unknown {
+  const isStream = method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming";
+  return isStream ? runningStream(work, parts) : runningOnce(work, parts);
+}
+
+function runningOnce(work: AnyWork, parts: MountParts): (input: unknown, context: HandlerContext) => Promise<unknown> {
+  return async (input, context) => {
+    const run = new Run(parts, context);
+    try {
+      const answer = await work(input, run.call);
+      run.done();
+      return answer;
+    } catch (thrown) {
+      throw run.failed(thrown);
+    }
+  };
+}
+
+function runningStream(work: AnyWork, parts: MountParts): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
+  return async function* (input, context) {
+    const run = new Run(parts, context);
+    let isOver = false;
+    try {
+      yield* work(input, run.call) as AsyncIterable<unknown>;
+      isOver = true;
+      run.done();
+    } catch (thrown) {
+      isOver = true;
+      throw run.failed(thrown);
+    } finally {
+      // The transport let go of the answer: its client left.
+      if (!isOver) run.left();
+    }
+  };
+}
+
+/** One call from its beginning to its end. */
+class Run {
+  readonly call: Call;
+  private readonly parts: MountParts;
+  private readonly startedMs: number;
+
+  constructor(parts: MountParts, context: HandlerContext) {
+    this.parts = parts;
+    this.startedMs = parts.clock.monotonicMillis();
+    this.call = new Call(parts, context, context.values.get(CLIENT));
+  }
+
+  done(): void {
+    this.answered(0);
+  }
+
+  left(): void {
+    this.answered(Code.Canceled);
+  }
+
+  /** What the transport is to be told. */
+  failed(thrown: unknown): ConnectError {
+    const error = this.errorOf(thrown);
+    this.answered(error.code);
+    return error;
+  }
+
+  private errorOf(thrown: unknown): ConnectError {
+    const { call, parts } = this;
+    const { reason, aborted } = call.signal;
+    if (aborted && reason instanceof DbError) return connectErrorOf(reason);
+    if (thrown instanceof ConnectError) return withCode(thrown);
+    const { error, requestId } = parts.failures.report(thrown, { method: "call", path: call.path }, () => call.client);
+    if (requestId !== undefined) parts.metrics.errors.inc({ protocol: "grpc" });
+    const shown = connectErrorOf(error);
+    if (requestId !== undefined) shown.metadata.set("x-request-id", requestId);
+    return shown;
+  }
+
+  private answered(code: number): void {
+    this.parts.metrics.answered(this.call.path, code, (this.parts.clock.monotonicMillis() - this.startedMs) / 1000);
+  }
+}
+
+/** A failure of the transport, such as a message that is too long, with our code. */
+function withCode({ rawMessage, code, cause }: ConnectError): ConnectError {
+  return new ConnectError(rawMessage, code, errorMetadata(statusOfTransport(code), undefined), undefined, cause);
+}
