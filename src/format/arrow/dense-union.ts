@@ -12,7 +12,7 @@ import type { Batch } from "../../column/batch.ts";
 import type { Scalar } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { columnParts, type ColumnPart } from "./column-parts.ts";
-import { arrowMessage, HEADER, pad8 } from "./encode-stream.ts";
+import { arrowMessage, framedMessage, HEADER, pad8 } from "./encode-stream.ts";
 import { type ArrowField, writeField } from "./field-type.ts";
 import { FlatBufferWriter } from "./flatbuffer.ts";
 
@@ -56,7 +56,7 @@ export function encodeUnionSchema({ plain, union }: UnionColumns): Uint8Array<Ar
     { slot: 0, kind: "i16", value: 0 }, // little-endian
     { slot: 1, kind: "offset", value: fields },
   ]);
-  return arrowMessage(writer, HEADER.Schema, schema, [], 0);
+  return framedMessage(arrowMessage(writer, HEADER.Schema, schema, [], 0));
 }
 
 /** One record batch. @param batch of the plain columns @param values of the union, one a row */
@@ -84,7 +84,7 @@ export function encodeUnionBatch({ plain, union }: UnionColumns, batch: Batch, v
     { slot: 1, kind: "offset", value: nodesAt },
     { slot: 2, kind: "offset", value: buffersAt },
   ]);
-  return arrowMessage(writer, HEADER.RecordBatch, record, body, length);
+  return framedMessage(arrowMessage(writer, HEADER.RecordBatch, record, body, length));
 }
 
 /** The union's own part, then its children's. */

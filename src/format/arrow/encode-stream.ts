@@ -1,5 +1,5 @@
 /**
- * The Arrow IPC stream format: one schema message, record batches, an end mark. FORMAT.md draws the bytes.
+ * Arrow IPC messages, and the stream of them: one schema message, record batches, an end mark. FORMAT.md draws the bytes.
  * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
@@ -11,7 +11,7 @@ import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
 /** Metadata version 5, since Arrow 1.0. */
 const METADATA_V5 = 4;
 /** Numbers of the union `MessageHeader`. */
-export const HEADER: Readonly<Record<"Schema" | "RecordBatch", number>> = { Schema: 1, RecordBatch: 3 };
+export const HEADER: Readonly<Record<"None" | "Schema" | "RecordBatch", number>> = { None: 0, Schema: 1, RecordBatch: 3 };
 /** How bodies may be compressed, by their number in `BodyCompression`. */
 const CODECS = { lz4: 0, zstd: 1 } as const;
 /** Bytes that a buffer of a compressed body begins with: its length before compression. */
@@ -20,11 +20,24 @@ const LENGTH_BYTES = 8;
 /** How a body is compressed; undefined: not at all. */
 export type ArrowCompression = keyof typeof CODECS | undefined;
 
+/** A message: its metadata and its body in pieces, each of which begins at a multiple of 8. */
+export interface ArrowMessageParts {
+  readonly metadata: Uint8Array;
+  readonly body: readonly Uint8Array[];
+  /** With what lies between the pieces. */
+  readonly bodyLength: number;
+}
+
 /** The next multiple of eight. */
 export const pad8 = (length: number): number => (length + 7) & ~7;
 
 /** The first message: names and types. */
 export function encodeArrowSchema(columns: readonly ArrowField[]): Uint8Array<ArrayBuffer> {
+  return framedMessage(arrowSchemaParts(columns));
+}
+
+/** The first message, unframed. */
+export function arrowSchemaParts(columns: readonly ArrowField[]): ArrowMessageParts {
   const writer = new FlatBufferWriter();
   const fields = writer.offsets(columns.map((column) => writeField(writer, column)));
   const schema = writer.table([
@@ -36,6 +49,11 @@ export function encodeArrowSchema(columns: readonly ArrowField[]): Uint8Array<Ar
 
 /** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
 export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): Uint8Array<ArrayBuffer> {
+  return framedMessage(arrowBatchParts(headers, batch, compression));
+}
+
+/** One record batch, unframed; its pieces may lie on the batch's vectors. @throws as `encodeArrowBatch` */
+export function arrowBatchParts(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): ArrowMessageParts {
   const nodes: [number, number][] = [];
   const places: [number, number][] = [];
   const body: Uint8Array[] = [];
@@ -83,31 +101,46 @@ function compressed(plain: Uint8Array, compression: keyof typeof CODECS): Uint8A
   return out;
 }
 
-/** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
+/** A message that says nothing: what Flight has beside it is what counts. */
+export function arrowEmptyParts(): ArrowMessageParts {
+  return arrowMessage(new FlatBufferWriter(), HEADER.None, 0, [], 0);
+}
+
+/** A message of a kind around its header. */
 export function arrowMessage(
   writer: FlatBufferWriter,
   kind: number,
   header: number,
   body: readonly Uint8Array[],
   bodyLength: number,
-): Uint8Array<ArrayBuffer> {
+): ArrowMessageParts {
   const root = writer.table([
     { slot: 0, kind: "i16", value: METADATA_V5 },
     { slot: 1, kind: "u8", value: kind },
-    { slot: 2, kind: "offset", value: header },
+    ...(header === 0 ? [] : [{ slot: 2, kind: "offset", value: header } as const]),
     { slot: 3, kind: "i64", value: BigInt(bodyLength) },
   ]);
-  const metadata = writer.finish(root);
+  return { metadata: writer.finish(root), body, bodyLength };
+}
+
+/** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
+export function framedMessage(parts: ArrowMessageParts): Uint8Array<ArrayBuffer> {
+  const { metadata, bodyLength } = parts;
   const metadataLength = pad8(metadata.length);
   const out = new Uint8Array(8 + metadataLength + bodyLength);
   const view = new DataView(out.buffer);
   view.setUint32(0, 0xffff_ffff, true);
   view.setUint32(4, metadataLength, true);
   out.set(metadata, 8);
-  let at = 8 + metadataLength;
+  writeArrowBody(parts, out, 8 + metadataLength);
+  return out;
+}
+
+/** Writes the body of a message to `out` from `from` on; what lies between its pieces is 0 there already. */
+export function writeArrowBody({ body }: ArrowMessageParts, out: Uint8Array, from: number): void {
+  let at = from;
   for (const buffer of body) {
     out.set(buffer, at);
     at += pad8(buffer.length);
   }
-  return out;
 }

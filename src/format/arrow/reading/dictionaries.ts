@@ -64,7 +64,7 @@ export class StreamDictionaries implements Dictionaries {
         `cannot read Arrow: the dictionary of column ${path} has more than ${VALUES_MAX} values`,
       );
     if (dictionary.kind === "texts") addTexts(dictionary, vector, rowCount);
-    else for (let row = 0; row < rowCount; row++) dictionary.values.push(scalarAt(vector, scalarType(type), row));
+    else for (let row = 0; row < rowCount; row++) dictionary.values.push(owned(scalarAt(vector, scalarType(type), row)));
     this.known.set(id, dictionary);
   }
 
@@ -87,6 +87,11 @@ export class StreamDictionaries implements Dictionaries {
     });
     return vectorOf(scalarType(field.type), rows);
   }
+}
+
+/** A value that stays when the message that it lies on is gone. */
+function owned(value: Scalar): Scalar {
+  return value instanceof Uint8Array ? value.slice() : value;
 }
 
 function beyond(field: ArrowField, row: number, count: number): DbError {

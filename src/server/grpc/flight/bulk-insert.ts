@@ -1,0 +1,165 @@
+/**
+ * DoPut of the native interface (contract query.md 5.5): batches of a table's own columns go into it as they are, and each is acknowledged
+ * once it is in the log.
+ *
+ *   messages ─► PutStream ─► ColumnWrites ─► db.write ─┬─► the next message, while fewer than `WRITES_MAX` are on their way
+ *                                                      └─► acknowledgement, in the order of the batches
+ *
+ * A batch is one record of the log, whole or not at all, unless it has more than `WRITE_ROWS_MAX` rows: then its parts are, and it is
+ * acknowledged after the last one.
+ */
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { ColumnHeader } from "../../../column/batch.ts";
+import { type DataType, displayName, sameType } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import { slice } from "../../../column/slice.ts";
+import type { Scalar, Vector } from "../../../column/vector.ts";
+import { vectorOf } from "../../../column/vector-builder.ts";
+import type { Db } from "../../../db/db.ts";
+import type { Session } from "../../../db/session.ts";
+import { ColumnWrites, type WrittenColumn } from "../../../table/rows/column-writes.ts";
+import type { WriteOptions } from "../../../table/write-batch.ts";
+import { castValue } from "../../../value/cast.ts";
+import type { PutResultInit } from "./flight-sql-door.ts";
+import type { PutBatch, PutStream } from "./put-stream.ts";
+
+/** Rows of one write. Reason: the thread puts its record together at once, in some 20 ms. */
+const WRITE_ROWS_MAX = 65_536;
+
+/** Writes that wait for the log. Reason: each holds its rows a second time; more do not make the disk faster. */
+const WRITES_MAX = 4;
+
+const OPTIONS: WriteOptions = { autoCreate: false, tableOptions: {} };
+const encoder = new TextEncoder();
+
+/** A write on its way. It never rejects, so that none fails unheard. */
+interface Pending {
+  readonly done: Promise<{ readonly failure: unknown } | undefined>;
+  /** What to tell the client then; absent: parts of the batch follow. */
+  readonly acknowledged: { readonly requestId: number; readonly rowCount: number; readonly started: number } | undefined;
+}
+
+/** Writes a stream into a table. @param table that exists @throws DbError of the table, of its columns and of a value; those of writes */
+export async function* bulkInsert(stream: PutStream, table: string, db: Db, session: Session): AsyncGenerator<PutResultInit> {
+  const headers = stream.headers ?? [];
+  const columns = writtenColumns(headers, table, db, session);
+  const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
+  const writes = new ColumnWrites(table, columns);
+  const pending: Pending[] = [];
+  try {
+    yield acknowledgement(0, 0, 0);
+    let next: Promise<PutBatch | undefined> | undefined = stream.next();
+    while (next !== undefined || pending.length > 0) {
+      const first = pending[0];
+      const wanted: Promise<"message" | "written">[] = [];
+      if (next !== undefined && pending.length < WRITES_MAX) wanted.push(next.then(() => "message"));
+      if (first !== undefined) wanted.push(first.done.then(() => "written"));
+      if ((await Promise.race(wanted)) === "written") {
+        pending.shift();
+        const failed = await first?.done;
+        if (failed !== undefined) throw failed.failure;
+        const told = first?.acknowledged;
+        if (told !== undefined) yield acknowledgement(told.requestId, told.rowCount, (performance.now() - told.started) / 1000);
+        continue;
+      }
+      const put: PutBatch | undefined = await next;
+      next = undefined;
+      if (put === undefined) continue;
+      for (const part of parts(put)) {
+        await db.admit(session.signal);
+        const vectors = part.vectors.map((vector, i) => cast(vector, casts[i], columns[i]?.type, part.rowCount, session.timeZone));
+        const writing = db.write(writes.batch(vectors, part.rowCount), session, OPTIONS);
+        const done = writing.then(
+          () => undefined,
+          (failure: unknown) => ({ failure }),
+        );
+        pending.push({ done, acknowledged: part.acknowledged });
+        if (part.acknowledged === undefined) await done;
+      }
+      next = stream.next();
+    }
+  } finally {
+    // What is on its way is waited for, whatever happens: its rows are being copied no more, but nobody else hears how it ended.
+    await Promise.all(pending.map(({ done }) => done));
+  }
+}
+
+/** A batch in parts, the last of which is acknowledged. */
+function* parts({ batch, metadata }: PutBatch): Generator<{
+  readonly vectors: readonly Vector[];
+  readonly rowCount: number;
+  readonly acknowledged: Pending["acknowledged"];
+}> {
+  const { rowCount, vectors } = batch;
+  const acknowledged = { requestId: requestIdOf(metadata), rowCount, started: performance.now() };
+  if (rowCount <= WRITE_ROWS_MAX) {
+    yield { vectors, rowCount, acknowledged };
+    return;
+  }
+  for (let from = 0; from < rowCount; from += WRITE_ROWS_MAX) {
+    const to = Math.min(rowCount, from + WRITE_ROWS_MAX);
+    yield {
+      vectors: vectors.map((vector) => slice(vector, from, to)),
+      rowCount: to - from,
+      acknowledged: to === rowCount ? acknowledged : undefined,
+    };
+  }
+}
+
+/** The columns of a table that a schema names. @throws DbError InvalidArguments, TableColumnNotFound, PermissionDenied, TableNotFound */
+function writtenColumns(headers: readonly ColumnHeader[], table: string, db: Db, session: Session): readonly WrittenColumn[] {
+  db.authorize(session, "write");
+  if (db.schemas.rolesOf?.(session.database, table) === undefined) {
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${session.database}.${table}`);
+  }
+  const columns = headers.map(({ name, type }): WrittenColumn => {
+    const column = db.schemas.columnOf(session.database, table, name);
+    if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not found in table ${table}`);
+    if (!takes(column.type, type)) {
+      const [want, got] = [displayName(column.type), displayName(type)];
+      throw new DbError(
+        StatusCode.InvalidArguments,
+        `Column datatype mismatch. For column: ${name}, expected datatype: ${want}, actual datatype: ${got}`,
+      );
+    }
+    return { name, type: column.type, semantic: column.semantic };
+  });
+  const twice = headers.find(({ name }, i) => headers.findIndex((other) => other.name === name) !== i);
+  if (twice !== undefined) throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: column ${twice.name} comes twice`);
+  if (!columns.some(({ semantic }) => semantic === "timestamp")) {
+    throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: the schema has no column for its time index`);
+  }
+  return columns;
+}
+
+/** Whether a column takes values of a type: its own, and of JSON and vectors those that Arrow has for them. */
+function takes(column: DataType, type: DataType): boolean {
+  if (column.kind === "json") return column.structured !== true && type.kind === "string";
+  if (column.kind === "vector") return type.kind === "binary";
+  return sameType(column, type);
+}
+
+/** Values of a column that Arrow has no type for, checked one by one; others are as they are. */
+function cast(vector: Vector, from: DataType | undefined, to: DataType | undefined, rowCount: number, timeZone: string): Vector {
+  if (from === undefined || to === undefined) return vector;
+  const values = Array.from({ length: rowCount }, (_, row) => castValue(scalarAt(vector, from, row), from, to, { timeZone }) as Scalar);
+  return vectorOf(to, values); // No column holds intervals.
+}
+
+/** The number that the client gave a batch; 0: none. @throws DbError InvalidArguments */
+function requestIdOf(metadata: Uint8Array): number {
+  if (metadata.length === 0) return 0;
+  let id: unknown;
+  try {
+    id = (JSON.parse(new TextDecoder().decode(metadata)) as { readonly request_id?: unknown } | null)?.request_id;
+  } catch (thrown) {
+    throw new DbError(StatusCode.InvalidArguments, "cannot read the app_metadata of a batch: it is no JSON", { cause: thrown });
+  }
+  if (typeof id === "number" && Number.isSafeInteger(id)) return id;
+  throw new DbError(StatusCode.InvalidArguments, "cannot read the app_metadata of a batch: request_id is no whole number");
+}
+
+function acknowledgement(requestId: number, rowCount: number, seconds: number): PutResultInit {
+  return { appMetadata: encoder.encode(JSON.stringify({ request_id: requestId, affected_rows: rowCount, elapsed_secs: seconds })) };
+}

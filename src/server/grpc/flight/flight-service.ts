@@ -1,0 +1,216 @@
+/**
+ * `arrow.flight.protocol.FlightService`: queries as Arrow batches, bulk inserts, and the door to Flight SQL.
+ *
+ *   DoGet          a ticket: GreptimeRequest ─► statement ─► flight-data.ts; a command of Flight SQL ─► flight-sql-door.ts
+ *   DoPut          a path ─► bulk-insert.ts; a command of Flight SQL ─► flight-sql-door.ts
+ *   GetFlightInfo, GetSchema   of a table by its path, of a GreptimeRequest, of Flight SQL
+ *   ListFlights    tables of the database
+ */
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { GreptimeRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
+import {
+  type Action,
+  BasicAuthSchema,
+  type FlightDescriptor,
+  FlightDescriptor_DescriptorType as DescriptorType,
+  FlightService,
+  type HandshakeRequest,
+  type Ticket,
+} from "../../../../proto/gen/arrow/flight/Flight_pb.js";
+import { Code } from "@connectrpc/connect";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { ColumnHeader } from "../../../column/batch.ts";
+import { STRING } from "../../../column/data-type.ts";
+import type { Db } from "../../../db/db.ts";
+import { scalarAt } from "../../../column/scalar.ts";
+import type { Vector } from "../../../column/vector.ts";
+import type { Session } from "../../../db/session.ts";
+import { type ArrowCompression, arrowEmptyParts, encodeArrowSchema } from "../../../format/arrow/encode-stream.ts";
+import type { Call } from "../call.ts";
+import { GrpcStatusError } from "../errors.ts";
+import { type GrpcService, grpcService, raw } from "../service.ts";
+import { bulkInsert } from "./bulk-insert.ts";
+import { affectedRows, type FlightDataInit, flightDataOf, flightMessage } from "./flight-data.ts";
+import { type FlightInfoInit, type FlightSqlDoor, type PutResultInit, type ResultInit, sqlCommandOf } from "./flight-sql-door.ts";
+import { greptimeRequestOf, sessionOf, statementOf } from "./greptime-ticket.ts";
+import { PutStream } from "./put-stream.ts";
+
+const encoder = new TextEncoder();
+
+/** What the service needs. */
+export interface FlightParts {
+  readonly db: Db;
+  /** Of bodies of batches (`grpc.flight_compression`). */
+  readonly compression: ArrowCompression;
+  /** Absent: commands of Flight SQL are refused. */
+  readonly flightSql: FlightSqlDoor | undefined;
+  /** Runs a `GreptimeRequest` that is no query, given as its bytes; the rows that it changed. Absent: such tickets are refused. */
+  readonly handle: ((request: Uint8Array, call: Call) => Promise<number>) | undefined;
+}
+
+/** The service. */
+export function flightService(parts: FlightParts): GrpcService {
+  return grpcService(FlightService, {
+    handshake: (requests, call) => handshake(requests, call),
+    doGet: (ticket, call) => doGet(ticket, call, parts),
+    doPut: raw((messages: AsyncIterable<Uint8Array>, call: Call) => doPut(messages, call, parts)),
+    getFlightInfo: async (descriptor, call) => flightInfo(descriptor, call, parts),
+    getSchema: async (descriptor, call) => {
+      const command = sqlCommandOf(descriptor.cmd);
+      if (command !== undefined) return (await parts.flightSql?.getSchema(command, descriptor, call)) ?? noFlightSql();
+      return { schema: (await described(descriptor, call, parts)).schema };
+    },
+    listFlights: (_criteria, call) => listFlights(call, parts),
+    doAction: (action, call) => doAction(action, call, parts),
+    listActions: async function* () {
+      yield* parts.flightSql?.actions ?? [];
+    },
+  });
+}
+
+function noFlightSql(): never {
+  throw new DbError(StatusCode.Unsupported, "Not supported: this command of Flight SQL");
+}
+
+/** Basic by a message; by metadata it is checked with every call. The answer is a token that is the login itself. */
+async function* handshake(requests: AsyncIterable<HandshakeRequest>, call: Call): AsyncGenerator<{ payload: Uint8Array }> {
+  for await (const { payload } of requests) {
+    if (payload.length === 0) break;
+    let auth: { readonly username: string; readonly password: string };
+    try {
+      auth = fromBinary(BasicAuthSchema, payload);
+    } catch (thrown) {
+      throw new DbError(StatusCode.InvalidAuthHeader, "cannot read the payload of a handshake: it is no BasicAuth", { cause: thrown });
+    }
+    await call.login(auth.username, auth.password);
+    yield { payload: encoder.encode(Buffer.from(`${auth.username}:${auth.password}`).toString("base64")) };
+    return;
+  }
+  await call.user();
+  const given = call.headers.get("authorization");
+  if (given !== null) call.answerHeaders.set("authorization", given);
+  yield { payload: new Uint8Array(0) };
+}
+
+async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): AsyncGenerator<FlightDataInit> {
+  const command = sqlCommandOf(ticket);
+  if (command !== undefined) {
+    yield* parts.flightSql?.doGet(command, call) ?? noFlightSql();
+    return;
+  }
+  const request = greptimeRequestOf(ticket);
+  const text = statementOf(request);
+  if (text !== undefined) {
+    const session = await sessionOf(request.header, call);
+    for await (const result of parts.db.sql(text, session)) yield* flightDataOf(result, parts.compression);
+    return;
+  }
+  if (request.request.case === undefined) throw new DbError(StatusCode.InvalidArguments, "Invalid flight ticket: it has no request");
+  if (parts.handle === undefined) throw new DbError(StatusCode.Unsupported, `Not supported in a ticket: ${request.request.case}`);
+  yield { ...flightMessage(arrowEmptyParts()), appMetadata: affectedRows(await parts.handle(ticket, call)) };
+}
+
+async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {
+  const session = await putSession(call);
+  const stream = await PutStream.begin(messages);
+  const descriptor = stream?.descriptor;
+  const command = descriptor === undefined ? undefined : sqlCommandOf(descriptor.cmd);
+  if (stream !== undefined && command !== undefined) {
+    yield* parts.flightSql?.doPut(command, stream, call) ?? noFlightSql();
+    return;
+  }
+  const [table] = descriptor?.path ?? [];
+  if (stream === undefined || descriptor?.type !== DescriptorType.PATH || table === undefined) {
+    throw refused("table to put is not found in flight descriptor");
+  }
+  if (stream.headers === undefined) throw refused("first message must be a Schema message");
+  yield* bulkInsert(stream, table, parts.db, session);
+}
+
+function refused(why: string): GrpcStatusError {
+  return new GrpcStatusError(Code.FailedPrecondition, StatusCode.InvalidArguments, why);
+}
+
+/** The session of the metadata. Whatever is wrong with credentials, clients of bulk inserts are told these words. */
+async function putSession(call: Call): Promise<Session> {
+  try {
+    return call.session(await call.user());
+  } catch (thrown) {
+    if (!(thrown instanceof DbError) || thrown.code < StatusCode.UserNotFound || thrown.code > StatusCode.InvalidAuthHeader) throw thrown;
+    throw new GrpcStatusError(Code.Unauthenticated, thrown.code, "auth failed");
+  }
+}
+
+/** What a descriptor means: the columns and the ticket that brings its rows. */
+interface Described {
+  readonly schema: Uint8Array;
+  readonly ticket: Uint8Array;
+}
+
+async function described({ type, cmd, path }: FlightDescriptor, call: Call, { db }: FlightParts): Promise<Described> {
+  if (type === DescriptorType.CMD) {
+    const request = greptimeRequestOf(cmd);
+    const text = statementOf(request);
+    if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "cannot describe a request that is no query");
+    const { columns } = await db.prepare(text, await sessionOf(request.header, call));
+    return { schema: encodeArrowSchema(columns ?? []), ticket: cmd };
+  }
+  const [table] = path;
+  if (table === undefined || path.length > 1)
+    throw new DbError(StatusCode.InvalidArguments, "cannot describe a path that is not one table");
+  const session = call.session(await call.user());
+  const found = db.table(table, session);
+  if (found === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${session.database}.${table}`);
+  return { schema: encodeArrowSchema(found.schema.columns), ticket: ticketOf(table, found.schema.columns, session) };
+}
+
+/** A ticket for all rows of a table, without credentials. */
+function ticketOf(table: string, columns: readonly ColumnHeader[], session: Session): Uint8Array {
+  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  const text = `SELECT ${columns.map(({ name }) => quoted(name)).join(", ")} FROM ${quoted(table)}`;
+  const request = create(GreptimeRequestSchema, {
+    header: { dbname: session.database },
+    request: { case: "query", value: { query: { case: "sql", value: text } } },
+  });
+  return toBinary(GreptimeRequestSchema, request);
+}
+
+async function flightInfo(descriptor: FlightDescriptor, call: Call, parts: FlightParts): Promise<FlightInfoInit> {
+  const command = sqlCommandOf(descriptor.cmd);
+  if (command !== undefined) return (await parts.flightSql?.getFlightInfo(command, descriptor, call)) ?? noFlightSql();
+  const { schema, ticket } = await described(descriptor, call, parts);
+  return { schema, flightDescriptor: descriptor, endpoint: [{ ticket: { ticket } }], totalRecords: -1n, totalBytes: -1n };
+}
+
+async function* listFlights(call: Call, { db }: FlightParts): AsyncGenerator<FlightInfoInit> {
+  const session = call.session(await call.user());
+  const text = "SELECT table_name FROM information_schema.tables WHERE table_schema = database() ORDER BY table_name";
+  const names: string[] = [];
+  for await (const result of db.sql(text, session)) {
+    if (result.kind !== "rows") continue;
+    for await (const { vectors, rowCount } of result.batches) names.push(...textsOf(vectors[0], rowCount));
+  }
+  for (const table of names) {
+    const found = db.table(table, session);
+    if (found === undefined) continue; // It was dropped meanwhile, or is a view.
+    const { columns } = found.schema;
+    yield {
+      schema: encodeArrowSchema(columns),
+      flightDescriptor: { type: DescriptorType.PATH, path: [table] },
+      endpoint: [{ ticket: { ticket: ticketOf(table, columns, session) } }],
+      totalRecords: -1n,
+      totalBytes: -1n,
+    };
+  }
+}
+
+function textsOf(vector: Vector | undefined, rowCount: number): string[] {
+  return Array.from({ length: vector === undefined ? 0 : rowCount }, (_, row) => String(vector && scalarAt(vector, STRING, row)));
+}
+
+async function* doAction(action: Action, call: Call, parts: FlightParts): AsyncGenerator<ResultInit> {
+  const answer = parts.flightSql?.doAction(action, call);
+  if (answer === undefined) throw new DbError(StatusCode.Unsupported, `Not supported: action ${JSON.stringify(action.type.slice(0, 80))}`);
+  yield* answer;
+}

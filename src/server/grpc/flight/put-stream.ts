@@ -1,0 +1,65 @@
+/** What a client puts: a descriptor, a schema, and batches, each with metadata of its own. Shared by bulk inserts and Flight SQL. */
+import { fromBinary } from "@bufbuild/protobuf";
+import { type FlightDescriptor, FlightDescriptorSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Batch, ColumnHeader } from "../../../column/batch.ts";
+import { ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
+import { type FlightMessage, readFlightData } from "./flight-data.ts";
+
+/** Rows of a message. Vectors lie on what was received, and stay valid. */
+export interface PutBatch {
+  readonly batch: Batch;
+  /** `app_metadata`; empty: none. */
+  readonly metadata: Uint8Array;
+}
+
+/** A stream of `FlightData`, begun. */
+export class PutStream {
+  /** Of the first message; absent: it has none. */
+  readonly descriptor: FlightDescriptor | undefined;
+  /** Columns; absent: the first message has no schema. */
+  readonly headers: readonly ColumnHeader[] | undefined;
+  private readonly messages: AsyncIterator<Uint8Array>;
+  private readonly reader: ArrowReader;
+
+  private constructor(first: FlightMessage, messages: AsyncIterator<Uint8Array>) {
+    this.messages = messages;
+    this.descriptor = first.descriptor.length === 0 ? undefined : descriptorOf(first.descriptor);
+    this.reader = new ArrowReader();
+    const schema = first.header.length === 0 ? undefined : this.reader.read(first.header, first.body);
+    this.headers = schema?.kind === "schema" ? schema.headers : undefined;
+  }
+
+  /** Waits for the first message; undefined: there is none. @throws DbError InvalidArguments, Unsupported (names the column) */
+  static async begin(messages: AsyncIterable<Uint8Array>): Promise<PutStream | undefined> {
+    const iterator = messages[Symbol.asyncIterator]();
+    const first = await iterator.next();
+    return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator);
+  }
+
+  /** The next batch; undefined: the client has sent all. @throws DbError as `begin`, RuntimeResourcesExhausted */
+  async next(): Promise<PutBatch | undefined> {
+    for (;;) {
+      const next = await this.messages.next();
+      if (next.done === true) return undefined;
+      const { header, body, metadata } = readFlightData(next.value);
+      if (header.length === 0) continue; // Metadata alone: there is nothing to be done.
+      const message = this.reader.read(header, body);
+      if (message.kind === "batch") return { batch: message.batch, metadata };
+    }
+  }
+
+  /** All batches that are left. @throws as `next` */
+  async *batches(): AsyncGenerator<PutBatch, void, undefined> {
+    for (let batch = await this.next(); batch !== undefined; batch = await this.next()) yield batch;
+  }
+}
+
+function descriptorOf(bytes: Uint8Array): FlightDescriptor {
+  try {
+    return fromBinary(FlightDescriptorSchema, bytes);
+  } catch (thrown) {
+    throw new DbError(StatusCode.InvalidArguments, "cannot read FlightData: its descriptor is none", { cause: thrown });
+  }
+}
