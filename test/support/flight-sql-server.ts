@@ -2,12 +2,12 @@
  * Flight SQL behind connect-node's HTTP/2 adapter on a machine in memory, without the gRPC server around it: what its tests and the
  * clients in them talk to.
  */
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { type FlightData, FlightService, HandshakeResponseSchema } from "../../proto/gen/arrow/flight/Flight_pb.js";
+import { type FlightData, FlightDataSchema, FlightService, HandshakeResponseSchema } from "../../proto/gen/arrow/flight/Flight_pb.js";
 import { DbError } from "../../src/base/error.ts";
 import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
@@ -15,7 +15,9 @@ import { StatusCode } from "../../src/base/status-code.ts";
 import type { AccessMode } from "../../src/db/auth/user.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
 import { BearerTokens } from "../../src/server/grpc/bearer-tokens.ts";
-import type { ReadArrow } from "../../src/server/grpc/flight-sql/arrow-input.ts";
+import { type PackedMessage, unpacked } from "../../src/server/grpc/flight-sql/any.ts";
+import { inputOf } from "../../src/server/grpc/flight-sql/door.ts";
+import { PutStream } from "../../src/server/grpc/flight/put-stream.ts";
 import type { FlightCaller } from "../../src/server/grpc/flight-sql/caller.ts";
 import { FlightSql } from "../../src/server/grpc/flight-sql/flight-sql.ts";
 import { Machine } from "../engine/machine.ts";
@@ -51,23 +53,24 @@ function told(thrown: unknown): ConnectError {
   return new ConnectError(thrown.message, CODES.get(thrown.code) ?? Code.InvalidArgument);
 }
 
-async function* tellingStream<T>(stream: AsyncIterable<T> | undefined): AsyncIterable<T> {
-  if (stream === undefined) throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
+async function telling<T>(work: () => Promise<T>): Promise<T> {
   try {
-    yield* stream;
+    return await work();
   } catch (thrown) {
     throw told(thrown);
   }
 }
 
-async function telling<T>(work: () => Promise<T> | undefined): Promise<T> {
+/** A command out of the bytes of an Any. */
+function commandOf(bytes: Uint8Array = new Uint8Array(0)): PackedMessage {
+  let command: PackedMessage | undefined;
   try {
-    const answer = await work();
-    if (answer !== undefined) return answer;
+    command = unpacked(bytes);
   } catch (thrown) {
     throw told(thrown);
   }
-  throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
+  if (command === undefined) throw new ConnectError("not a command of Flight SQL", Code.Unimplemented);
+  return command;
 }
 
 /** A login as Basic has it. */
@@ -86,18 +89,18 @@ function callerOf({ requestHeader, responseHeader, signal }: HandlerContext, tok
   return { user, client: "127.0.0.1", signal, database: "public", timeZone: "UTC", requestHeader, responseHeader, signIn: signIn?.id };
 }
 
-/** The name of a command's message, for the list of calls. */
-const commandName = (bytes: Uint8Array): string => /protocol\.sql\.(\w+)/.exec(Buffer.from(bytes).toString("latin1"))?.[1] ?? "?";
-
 function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter) => void {
   const tokens = new BearerTokens(() => Date.now(), 60_000);
   const caller = (context: HandlerContext): FlightCaller => callerOf(context, tokens);
   async function* doPut(stream: AsyncIterable<FlightData>, context: HandlerContext) {
-    const iterator = stream[Symbol.asyncIterator]();
-    const { done, value: first } = await iterator.next();
-    if (done === true) return;
-    calls.push(`DoPut ${commandName(first.flightDescriptor?.cmd ?? new Uint8Array())}`);
-    yield* tellingStream(flightSql.doPut(first, { [Symbol.asyncIterator]: () => iterator }, caller(context)));
+    async function* bytes(): AsyncIterable<Uint8Array> {
+      for await (const message of stream) yield toBinary(FlightDataSchema, message);
+    }
+    const put = await PutStream.begin(bytes()).catch((thrown: unknown) => Promise.reject(told(thrown)));
+    if (put === undefined) return;
+    const command = commandOf(put.descriptor?.cmd);
+    calls.push(`DoPut ${command.name}`);
+    yield await telling(() => flightSql.doPut(command, inputOf(put), caller(context)));
   }
   return (router) =>
     void router.service(FlightService, {
@@ -108,17 +111,18 @@ function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter
         yield create(HandshakeResponseSchema);
       },
       getFlightInfo(descriptor, context) {
-        calls.push(`GetFlightInfo ${commandName(descriptor.cmd)}`);
-        return telling(() => flightSql.getFlightInfo(descriptor, caller(context)));
+        const command = commandOf(descriptor.cmd);
+        calls.push(`GetFlightInfo ${command.name}`);
+        return telling(() => flightSql.getFlightInfo(command, descriptor, caller(context)));
       },
-      async getSchema(descriptor, context) {
-        calls.push(`GetSchema ${commandName(descriptor.cmd)}`);
-        return { schema: await telling(() => flightSql.getSchema(descriptor, caller(context))) };
+      async getSchema({ cmd }, context) {
+        return { schema: await telling(() => flightSql.getSchema(commandOf(cmd), caller(context))) };
       },
       async *doGet({ ticket }, context) {
-        calls.push(`DoGet ${commandName(ticket)}`);
+        const command = commandOf(ticket);
+        calls.push(`DoGet ${command.name}`);
         try {
-          yield* tellingStream(flightSql.doGet(ticket, caller(context)));
+          yield* flightSql.doGet(command, caller(context));
         } catch (thrown) {
           throw told(thrown);
         }
@@ -126,6 +130,7 @@ function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter
       doPut,
       async *doAction(action, context) {
         calls.push(`DoAction ${action.type}`);
+        if (!flightSql.knowsAction(action.type)) throw new ConnectError("not an action of Flight SQL", Code.Unimplemented);
         yield* await telling(() => flightSql.doAction(action, caller(context)));
       },
       async *listActions() {
@@ -134,8 +139,8 @@ function routesOf(flightSql: FlightSql, calls: string[]): (router: ConnectRouter
     });
 }
 
-/** Starts one. @param readArrow of what clients send */
-export async function startFlightSqlServer(readArrow: ReadArrow): Promise<FlightSqlServer> {
+/** Starts one. */
+export async function startFlightSqlServer(): Promise<FlightSqlServer> {
   const machine = await Machine.start();
   const serverMemory = new ServerMemory(Number.POSITIVE_INFINITY);
   const pool = new MemoryPool(serverMemory, "queries", 1 << 30);
@@ -144,7 +149,7 @@ export async function startFlightSqlServer(readArrow: ReadArrow): Promise<Flight
   const memory = { keep: (bytes: number) => account.take(bytes), release: (bytes: number) => account.give(bytes) };
   let ahead = 0;
   const now = (): number => performance.now() + ahead;
-  const flightSql = new FlightSql({ db, memory, now, version: "0.0.0", readArrow });
+  const flightSql = new FlightSql({ db, memory, now, version: "0.0.0" });
   const calls: string[] = [];
   const server: Http2Server = createServer(connectNodeAdapter({ routes: routesOf(flightSql, calls) }));
   const sessions = new Set<ServerHttp2Session>();

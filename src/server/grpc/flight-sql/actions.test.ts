@@ -19,13 +19,12 @@ import { anyOf, FlightSqlClient } from "../../../../test/support/flight-sql-clie
 import { type FlightSqlServer, startFlightSqlServer } from "../../../../test/support/flight-sql-server.ts";
 import { errorOf } from "../../../../test/support/failure-of.ts";
 import { SESSION_IDLE_MS } from "./limits.ts";
-import { readFlightStream } from "./read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
   await client.sql("CREATE DATABASE other");
 });

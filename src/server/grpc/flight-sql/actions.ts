@@ -62,22 +62,16 @@ export interface ActionParts extends FlightSqlParts {
   readonly prepared: PreparedStatements;
 }
 
-/** Bodies of the results of an action; undefined for one that is not Flight SQL's. @throws DbError */
-export function runAction(
+/** Whether an action is Flight SQL's. */
+export const knowsAction = (type: string): boolean => Object.hasOwn(ACTIONS, type) || Object.hasOwn(REFUSED, type);
+
+/** Bodies of the results of an action that it knows. @throws DbError */
+export async function runAction(
   { type, body }: Action,
   caller: FlightCaller,
   parts: ActionParts,
-): Promise<readonly Uint8Array<ArrayBuffer>[]> | undefined {
-  if (Object.hasOwn(REFUSED, type)) throw new DbError(StatusCode.Unsupported, `${type} is not supported: ${REFUSED[type]}`);
-  return Object.hasOwn(ACTIONS, type) ? known(type, body, caller, parts) : undefined;
-}
-
-async function known(
-  type: string,
-  body: Uint8Array,
-  caller: FlightCaller,
-  parts: ActionParts,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  if (Object.hasOwn(REFUSED, type)) throw new DbError(StatusCode.Unsupported, `${type} is not supported: ${REFUSED[type]}`);
   const { prepared, sessions } = parts;
   switch (type) {
     case "CreatePreparedStatement":

@@ -31,10 +31,14 @@ export interface PackedMessage {
 export function unpacked(bytes: Uint8Array): PackedMessage | undefined {
   if (!beginsAsOurs(bytes)) return undefined;
   if (bytes.length > COMMAND_BYTES_MAX) throw invalid(`it has ${bytes.length} bytes, at most ${COMMAND_BYTES_MAX}`);
-  const any = decoded(AnySchema, bytes, "google.protobuf.Any");
-  const name = any.typeUrl.slice(any.typeUrl.lastIndexOf("/") + 1);
-  if (!name.startsWith(PACKAGE)) throw invalid(`its type URL is "${any.typeUrl.slice(0, SHOWN_CHARACTERS_MAX)}"`);
-  return { name: name.slice(PACKAGE.length), value: any.value };
+  return messageOf(decoded(AnySchema, bytes, "google.protobuf.Any"));
+}
+
+/** The message in an Any. @throws DbError InvalidArguments for one that is not Flight SQL's */
+export function messageOf({ typeUrl, value }: Any): PackedMessage {
+  const name = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
+  if (!name.startsWith(PACKAGE)) throw invalid(`its type URL is "${typeUrl.slice(0, SHOWN_CHARACTERS_MAX)}"`);
+  return { name: name.slice(PACKAGE.length), value };
 }
 
 /** Whether bytes begin with a type URL of the package. */

@@ -1,5 +1,4 @@
 /** Arrow streams that clients send by DoPut. */
-import type { FlightData } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 
 /** A column of a stream. */
@@ -14,11 +13,3 @@ export interface ArrowInput {
   /** Valid until the next one is asked for. @throws DbError InvalidArguments for bytes that are no Arrow */
   readonly batches: AsyncIterable<Batch>;
 }
-
-/**
- * Reads the stream that begins with a message.
- *
- * @returns undefined when it has no schema: a client that has nothing to send
- * @throws DbError InvalidArguments
- */
-export type ReadArrow = (first: FlightData, rest: AsyncIterable<FlightData>) => Promise<ArrowInput | undefined>;

@@ -19,9 +19,9 @@ import * as messages from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
 import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
 import type { KeptMemory } from "../../../query/kept-statements.ts";
-import { actionTypes, runAction } from "./actions.ts";
-import { decoded, type PackedMessage, unpacked, unsupportedMessage } from "./any.ts";
-import type { ReadArrow } from "./arrow-input.ts";
+import { actionTypes, knowsAction, runAction } from "./actions.ts";
+import { decoded, type PackedMessage, unsupportedMessage } from "./any.ts";
+import type { ArrowInput } from "./arrow-input.ts";
 import type { FlightCaller } from "./caller.ts";
 import { type FlightAnswer, flightDataOf, tableAnswer } from "./flight-answer.ts";
 import { ingest } from "./ingest.ts";
@@ -44,7 +44,6 @@ export interface FlightSqlOptions {
   readonly now: () => number;
   /** Of the server, as GetSqlInfo tells it. */
   readonly version: string;
-  readonly readArrow: ReadArrow;
 }
 
 /** A command about what there is, which is answered at once. */
@@ -54,30 +53,25 @@ type Metadata = (value: Uint8Array, session: Session) => FlightAnswer;
 export class FlightSql {
   private readonly parts: FlightSqlParts;
   private readonly prepared: PreparedStatements;
-  private readonly readArrow: ReadArrow;
   private readonly metadata: ReadonlyMap<string, Metadata>;
 
-  constructor({ db, memory, now, version, readArrow }: FlightSqlOptions) {
+  constructor({ db, memory, now, version }: FlightSqlOptions) {
     this.parts = { db, sessions: new FlightSessions(db, now), running: new RunningQueries() };
     this.prepared = new PreparedStatements(this.parts, memory, now);
-    this.readArrow = readArrow;
     this.metadata = metadataCommands(db, version);
   }
 
   /** GetFlightInfo. @throws DbError */
-  getFlightInfo(descriptor: FlightDescriptor, caller: FlightCaller): Promise<FlightInfo> | undefined {
-    const command = unpacked(descriptor.cmd);
-    if (command === undefined) return undefined;
-    return this.infoOf(command, descriptor, caller).then(({ schema, ticket, rowCount }) =>
-      create(FlightInfoSchema, {
-        schema,
-        flightDescriptor: descriptor,
-        endpoint: ticket === undefined ? [] : [{ ticket: { ticket } }],
-        totalRecords: BigInt(rowCount),
-        totalBytes: -1n,
-        ordered: true,
-      }),
-    );
+  async getFlightInfo(command: PackedMessage, descriptor: FlightDescriptor, caller: FlightCaller): Promise<FlightInfo> {
+    const { schema, ticket, rowCount } = await this.infoOf(command, descriptor, caller);
+    return create(FlightInfoSchema, {
+      schema,
+      flightDescriptor: descriptor,
+      endpoint: ticket === undefined ? [] : [{ ticket: { ticket } }],
+      totalRecords: BigInt(rowCount),
+      totalBytes: -1n,
+      ordered: true,
+    });
   }
 
   private async infoOf(command: PackedMessage, { cmd }: FlightDescriptor, caller: FlightCaller): Promise<CommandInfo> {
@@ -95,12 +89,7 @@ export class FlightSql {
   }
 
   /** GetSchema: an IPC message. @throws DbError */
-  getSchema({ cmd }: FlightDescriptor, caller: FlightCaller): Promise<Uint8Array<ArrayBuffer>> | undefined {
-    const command = unpacked(cmd);
-    return command === undefined ? undefined : this.schemaOf(command, caller);
-  }
-
-  private async schemaOf(command: PackedMessage, caller: FlightCaller): Promise<Uint8Array<ArrayBuffer>> {
+  async getSchema(command: PackedMessage, caller: FlightCaller): Promise<Uint8Array<ArrayBuffer>> {
     const { name, value } = command;
     if (name === messages.CommandStatementQuerySchema.name)
       return statementSchema(decoded(messages.CommandStatementQuerySchema, value), caller, this.parts);
@@ -110,9 +99,8 @@ export class FlightSql {
   }
 
   /** DoGet. Nothing is run before the first message is asked for. @throws DbError */
-  doGet(ticket: Uint8Array, caller: FlightCaller): AsyncIterable<FlightData> | undefined {
-    const command = unpacked(ticket);
-    return command === undefined ? undefined : flightDataOf(() => this.answerOf(command, caller));
+  doGet(command: PackedMessage, caller: FlightCaller): AsyncIterable<FlightData> {
+    return flightDataOf(() => this.answerOf(command, caller));
   }
 
   private answerOf(command: PackedMessage, caller: FlightCaller): FlightAnswer | Promise<FlightAnswer> {
@@ -133,48 +121,39 @@ export class FlightSql {
     return answer(value, this.parts.sessions.sessionOf(caller));
   }
 
-  /** DoPut. @param first with the descriptor @param rest what follows it @throws DbError */
-  doPut(first: FlightData, rest: AsyncIterable<FlightData>, caller: FlightCaller): AsyncIterable<PutResult> | undefined {
-    const command = unpacked(first.flightDescriptor?.cmd ?? new Uint8Array(0));
-    return command === undefined ? undefined : this.put(command, first, rest, caller);
-  }
-
-  private async *put(
-    { name, value }: PackedMessage,
-    first: FlightData,
-    rest: AsyncIterable<FlightData>,
-    caller: FlightCaller,
-  ): AsyncIterable<PutResult> {
+  /** DoPut. @param input what follows the command; undefined: nothing does @throws DbError */
+  async doPut({ name, value }: PackedMessage, input: ArrowInput | undefined, caller: FlightCaller): Promise<PutResult> {
     switch (name) {
       case messages.CommandStatementUpdateSchema.name:
-        yield updated(await statementUpdate(decoded(messages.CommandStatementUpdateSchema, value), caller, this.parts));
-        return;
+        return updated(await statementUpdate(decoded(messages.CommandStatementUpdateSchema, value), caller, this.parts));
       case messages.CommandStatementIngestSchema.name: {
         const command = decoded(messages.CommandStatementIngestSchema, value);
-        yield updated(await ingest(command, await this.readArrow(first, rest), caller, this.parts));
-        return;
+        return updated(await ingest(command, input, caller, this.parts));
       }
       case messages.CommandPreparedStatementUpdateSchema.name: {
         const { preparedStatementHandle: handle } = decoded(messages.CommandPreparedStatementUpdateSchema, value);
-        yield updated(await this.prepared.update(handle, await this.readArrow(first, rest), caller));
-        return;
+        return updated(await this.prepared.update(handle, input, caller));
       }
       case messages.CommandPreparedStatementQuerySchema.name: {
         const { preparedStatementHandle: handle } = decoded(messages.CommandPreparedStatementQuerySchema, value);
-        await this.prepared.bind(handle, await this.readArrow(first, rest), caller);
+        await this.prepared.bind(handle, input, caller);
         const result = create(messages.DoPutPreparedStatementResultSchema, { preparedStatementHandle: handle });
-        yield create(PutResultSchema, { appMetadata: toBinary(messages.DoPutPreparedStatementResultSchema, result) });
-        return;
+        return create(PutResultSchema, { appMetadata: toBinary(messages.DoPutPreparedStatementResultSchema, result) });
       }
       default:
         throw unsupportedMessage(name, "DoPut");
     }
   }
 
+  /** Whether an action is Flight SQL's. */
+  knowsAction(type: string): boolean {
+    return knowsAction(type);
+  }
+
   /** DoAction. @throws DbError */
-  doAction(action: Action, caller: FlightCaller): Promise<readonly Result[]> | undefined {
-    const bodies = runAction(action, caller, { ...this.parts, prepared: this.prepared });
-    return bodies?.then((all) => all.map((body) => create(ResultSchema, { body })));
+  async doAction(action: Action, caller: FlightCaller): Promise<readonly Result[]> {
+    const bodies = await runAction(action, caller, { ...this.parts, prepared: this.prepared });
+    return bodies.map((body) => create(ResultSchema, { body }));
   }
 
   /** ListActions. */

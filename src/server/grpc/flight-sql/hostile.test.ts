@@ -17,13 +17,12 @@ import { mutated } from "../../../../test/support/mutations.ts";
 import { INT64, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";
 import { unpacked } from "./any.ts";
 import { PREPARED_PER_USER_MAX } from "./limits.ts";
-import { readFlightStream } from "./read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
 });
 

@@ -9,13 +9,12 @@ import { type FlightSqlServer, startFlightSqlServer } from "../../../../test/sup
 import { errorOf, thrownBy } from "../../../../test/support/failure-of.ts";
 import { BINARY, BOOLEAN, FLOAT64, INT32, INT64, STRING, TIMESTAMP_MICROSECOND } from "../../../column/data-type.ts";
 import { tableText } from "./ingest.ts";
-import { readFlightStream } from "./read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
 });
 

@@ -14,9 +14,6 @@ export const SESSIONS_OF_ALL_MAX: number = 16 * 1024;
 /** Milliseconds that a session stays that nobody uses. */
 export const SESSION_IDLE_MS: number = 60 * 60_000;
 
-/** Milliseconds that a bearer token is good for. Drivers keep one as long as their connection; after that they sign in anew. */
-export const TOKEN_MS: number = 24 * 60 * 60_000;
-
 /** Most rows of parameters that a query may be bound to. Reason: it runs once for each. Error: InvalidArguments. */
 export const BOUND_ROWS_MAX = 65_536;
 

@@ -8,13 +8,12 @@ import { type FlightSqlServer, startFlightSqlServer } from "../../../../test/sup
 import { errorOf } from "../../../../test/support/failure-of.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";
 import { PREPARED_IDLE_MS } from "./limits.ts";
-import { readFlightStream } from "./read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
   await client.sql("CREATE TABLE cpu (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
   await client.sql("INSERT INTO cpu VALUES (1, 'a', 1.5), (2, 'b', 2.5), (3, 'c', 3.5)");

@@ -4,13 +4,12 @@ import { anyOf, FlightSqlClient, headersOf } from "../../../../test/support/flig
 import { type FlightSqlServer, startFlightSqlServer } from "../../../../test/support/flight-sql-server.ts";
 import { errorOf } from "../../../../test/support/failure-of.ts";
 import { FLOAT64, INT64, STRING } from "../../../column/data-type.ts";
-import { readFlightStream } from "./read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
   await client.sql("CREATE TABLE cpu (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
   await client.sql("INSERT INTO cpu VALUES (1, 'a', 1.5), (2, 'b', 2.5), (3, 'c', NULL)");

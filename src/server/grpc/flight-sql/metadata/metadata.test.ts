@@ -14,13 +14,12 @@ import { FlightSqlClient, headersOf } from "../../../../../test/support/flight-s
 import { type FlightSqlServer, startFlightSqlServer } from "../../../../../test/support/flight-sql-server.ts";
 import { errorOf } from "../../../../../test/support/failure-of.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND } from "../../../../column/data-type.ts";
-import { readFlightStream } from "../read-flight-stream.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
 
 beforeAll(async () => {
-  server = await startFlightSqlServer(readFlightStream);
+  server = await startFlightSqlServer();
   client = new FlightSqlClient(server.url);
   await client.sql("CREATE DATABASE shop");
   await client.sql("CREATE TABLE cpu (ts TIMESTAMP(3) TIME INDEX, host STRING, rack STRING, v DOUBLE, PRIMARY KEY (host, rack))");
