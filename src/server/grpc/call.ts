@@ -99,7 +99,7 @@ export class Call {
     return this.checked(() => this.bearer() ?? basicLoginOf(this.headers));
   }
 
-  /** What the token stands for that the metadata carry; undefined: they carry none. @throws DbError UserPasswordMismatch for one that is over */
+  /** The sign-in of the token in the metadata; undefined: there is none. @throws DbError UserPasswordMismatch for one that is over */
   bearer(): SignIn | undefined {
     const token = /^Bearer +(.+)$/i.exec(this.headers.get("authorization") ?? "")?.[1];
     if (token === undefined || this.headers.has("x-greptime-auth")) return undefined;

@@ -93,7 +93,8 @@ export class ArrowReader {
     if (this.fields !== undefined) throw malformed("a stream has one schema");
     this.fields = readFields(header);
     this.dictionaries = new StreamDictionaries(this.fields);
-    return { kind: "schema", headers: this.fields.map(({ name, type, dictionary }) => ({ name, type, isDictionary: dictionary !== undefined })) };
+    const headers = this.fields.map(({ name, type, dictionary }) => ({ name, type, isDictionary: dictionary !== undefined }));
+    return { kind: "schema", headers };
   }
 
   private dictionary(header: FlatTable, body: Uint8Array, allowance: Allowance): ArrowMessage {

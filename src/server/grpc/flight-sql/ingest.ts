@@ -17,9 +17,9 @@ import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, sqlName, STRING } from "../../../column/data-type.ts";
 import type { Session } from "../../../db/session.ts";
-import { quoteIdentifier } from "../../../query/function/text/identifier.ts";
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { tableNotFound } from "../../../table/not-found.ts";
+import { quotedName } from "../../common/quoted-name.ts";
 import type { ArrowInput, InputColumn } from "./arrow-input.ts";
 import type { FlightCaller } from "./caller.ts";
 import { type FlightSqlParts, refuseTransaction } from "./statements.ts";
@@ -51,7 +51,7 @@ export async function ingest(
   await prepareTable(command, input.columns, session, parts);
   const columns = input.columns.map(({ name }) => name);
   const { table } = command;
-  const intake = parts.db.intake([session.database, table], columns, `INGEST INTO ${quoteIdentifier(table)}`, session);
+  const intake = parts.db.intake([session.database, table], columns, `INGEST INTO ${quotedName(table)}`, session);
   try {
     const types = input.columns.map(({ type }) => type);
     for await (const { vectors, rowCount } of input.batches) await intake.add(vectors, types, rowCount);
@@ -69,7 +69,7 @@ async function prepareTable(command: CommandStatementIngest, columns: readonly I
     throw wrong("the command does not say what to do where the table exists (if_exists)");
   if (!Object.values(NotExist).includes(ifNotExist ?? 0) || (ifNotExist ?? 0) === NotExist.UNSPECIFIED)
     throw wrong("the command does not say what to do where the table does not exist (if_not_exist)");
-  const name = `${quoteIdentifier(session.database)}.${quoteIdentifier(table)}`;
+  const name = `${quotedName(session.database)}.${quotedName(table)}`;
   const isThere = db.table(table, session) !== undefined;
   if (isThere && ifExists === Exists.FAIL)
     throw new DbError(
@@ -99,11 +99,11 @@ export function tableText(name: string, columns: readonly InputColumn[], options
     tagText === undefined ? columns.filter(({ isDictionary }) => isDictionary).map((column) => column.name) : splitNames(tagText);
   for (const tag of tags) if (!names.has(tag)) throw wrong(`the option ${TAGS} names "${tag}", which the stream has not`);
   const lines = columns.map((column) => {
-    const type = `${quoteIdentifier(column.name)} ${sqlName(columnType(column))}`;
+    const type = `${quotedName(column.name)} ${sqlName(columnType(column))}`;
     return column.name === timeIndex ? `${type} NOT NULL TIME INDEX` : type;
   });
   if (timeIndex === undefined) lines.push(TIME_OF_ARRIVAL);
-  if (tags.length > 0) lines.push(`PRIMARY KEY (${tags.map(quoteIdentifier).join(", ")})`);
+  if (tags.length > 0) lines.push(`PRIMARY KEY (${tags.map(quotedName).join(", ")})`);
   const modes = { append_mode: others["merge_mode"] === undefined ? "true" : "false", ...others };
   const settings = Object.entries(modes).map(([key, value]) => `${quotedText(key)} = ${quotedText(value)}`);
   return `CREATE TABLE ${name} (${lines.join(", ")}) WITH (${settings.join(", ")})`;

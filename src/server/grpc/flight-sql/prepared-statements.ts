@@ -1,6 +1,6 @@
 /**
- * Prepared statements: ActionCreatePreparedStatementRequest and ActionClosePreparedStatementRequest, CommandPreparedStatementQuery (by DoPut
- * it binds values, by GetFlightInfo it is asked for, by DoGet it runs), CommandPreparedStatementUpdate.
+ * Prepared statements: ActionCreatePreparedStatementRequest and …CloseRequest, CommandPreparedStatementQuery (by DoPut it binds values,
+ * by GetFlightInfo it is asked for, by DoGet it runs), CommandPreparedStatementUpdate.
  *
  *   create ─► handle ──DoPut (rows of values)──► bound ──GetFlightInfo──► ticket ──DoGet──► rows of each run, one after another
  *                 └────DoPut update (rows of values)──► runs once a row, or once where it has no parameters
@@ -215,7 +215,7 @@ export class PreparedStatements {
     return { schema, batches: all(), close };
   }
 
-  /** DoPut of CommandPreparedStatementUpdate: runs it once a row that comes, or with what is bound. @returns rows changed @throws DbError */
+  /** DoPut of CommandPreparedStatementUpdate: runs once a row that comes, or with what is bound. @returns rows changed @throws DbError */
   async update(handle: Uint8Array, input: ArrowInput | undefined, caller: FlightCaller): Promise<number> {
     const prepared = this.kept.get(caller.user.name, handle);
     const count = prepared.query.parameters.length;

@@ -47,7 +47,9 @@ test("catalogs, databases, kinds of tables", async () => {
 
 test("tables by pattern and kind", async () => {
   const tables = async (init: Parameters<typeof client.read<typeof CommandGetTablesSchema>>[1]) =>
-    (await client.read(CommandGetTablesSchema, init)).rows.map(([, database, name, type]) => `${database}.${name} ${type}`);
+    (await client.read(CommandGetTablesSchema, init)).rows.map(
+      ([, database, name, type]) => `${String(database)}.${String(name)} ${String(type)}`,
+    );
   expect(await tables({ dbSchemaFilterPattern: "public" })).toEqual([
     "public.c_u TABLE",
     "public.cpu TABLE",

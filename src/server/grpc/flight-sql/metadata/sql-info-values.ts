@@ -21,13 +21,7 @@ import {
   TIME_NANOSECOND,
   TIMESTAMP_NANOSECOND,
 } from "../../../../column/data-type.ts";
-import { CALENDAR_FUNCTIONS } from "../../../../query/function/family/calendar-functions.ts";
-import { MATH_FUNCTIONS } from "../../../../query/function/family/math-functions.ts";
-import { SESSION_FUNCTIONS } from "../../../../query/function/family/session-functions.ts";
-import { STRING_FUNCTIONS } from "../../../../query/function/family/string-functions.ts";
-import { TIME_FUNCTIONS } from "../../../../query/function/family/time-functions.ts";
-import { functionNames } from "../../../../query/function/registry.ts";
-import { KEYWORDS } from "../../../../query/sql/tokens/token.ts";
+import { functionsAbout, languageWords } from "../../../../query/language-facts.ts";
 import { canCast } from "../../../../value/cast.ts";
 import { PREPARED_IDLE_MS, PREPARED_PER_USER_MAX } from "../limits.ts";
 
@@ -86,12 +80,7 @@ function conversions(): InfoValue {
   return { kind: "conversions", value };
 }
 
-/** Names of functions of some families that statements may call. */
-function functions(...families: readonly (readonly { readonly name: string }[])[]): InfoValue {
-  const callable = new Set(functionNames());
-  const names = families.flat().map(({ name }) => name);
-  return { kind: "texts", value: [...new Set(names.filter((name) => callable.has(name)))].toSorted() };
-}
+const texts = (value: readonly string[]): InfoValue => ({ kind: "texts", value });
 
 /** Every entry. @param version of the server */
 export function sqlInfoValues(version: string): ReadonlyMap<number, InfoValue> {
@@ -133,11 +122,11 @@ function languageValues(): readonly (readonly [SqlInfo, InfoValue])[] {
     [SqlInfo.SQL_QUOTED_IDENTIFIER_CASE, bits(0)], // kept and told apart, for which the enum has no value
     [SqlInfo.SQL_ALL_TABLES_ARE_SELECTABLE, YES],
     [SqlInfo.SQL_NULL_ORDERING, bits(0)], // high
-    [SqlInfo.SQL_KEYWORDS, { kind: "texts", value: [...KEYWORDS.keys()].map((word) => word.toUpperCase()).toSorted() }],
-    [SqlInfo.SQL_NUMERIC_FUNCTIONS, functions(MATH_FUNCTIONS)],
-    [SqlInfo.SQL_STRING_FUNCTIONS, functions(STRING_FUNCTIONS)],
-    [SqlInfo.SQL_SYSTEM_FUNCTIONS, functions(SESSION_FUNCTIONS)],
-    [SqlInfo.SQL_DATETIME_FUNCTIONS, functions(TIME_FUNCTIONS, CALENDAR_FUNCTIONS)],
+    [SqlInfo.SQL_KEYWORDS, texts(languageWords())],
+    [SqlInfo.SQL_NUMERIC_FUNCTIONS, texts(functionsAbout("numbers"))],
+    [SqlInfo.SQL_STRING_FUNCTIONS, texts(functionsAbout("texts"))],
+    [SqlInfo.SQL_SYSTEM_FUNCTIONS, texts(functionsAbout("session"))],
+    [SqlInfo.SQL_DATETIME_FUNCTIONS, texts(functionsAbout("times"))],
     [SqlInfo.SQL_SEARCH_STRING_ESCAPE, text("\\")],
     [SqlInfo.SQL_EXTRA_NAME_CHARACTERS, text("")],
     [SqlInfo.SQL_SCHEMA_TERM, text("database")],

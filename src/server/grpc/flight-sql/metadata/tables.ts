@@ -6,6 +6,7 @@ import { BINARY } from "../../../../column/data-type.ts";
 import type { Scalar } from "../../../../column/vector.ts";
 import { encodeArrowSchema } from "../../../../format/arrow/encode-stream.ts";
 import type { ArrowField } from "../../../../format/arrow/field-type.ts";
+import { quotedName } from "../../../common/quoted-name.ts";
 import type { AnswerTable } from "../flight-answer.ts";
 import { type Ask, catalogRows, isOurCatalog, optional, required } from "./ask.ts";
 import { columnMetadata } from "./column-metadata.ts";
@@ -39,8 +40,7 @@ async function columnsOf(database: string, table: string, { db, session }: Ask):
   const stored = db.table(table, there);
   if (stored !== undefined) return stored.schema.columns.map(({ name, type, nullable }) => ({ name, type, nullable, ...metadata(type) }));
   try {
-    const quoted = [database, table].map((name) => `"${name.replaceAll('"', '""')}"`).join(".");
-    const { columns = [] } = await db.prepare(`SELECT * FROM ${quoted}`, there);
+    const { columns = [] } = await db.prepare(`SELECT * FROM ${quotedName(database)}.${quotedName(table)}`, there);
     return columns.map(({ name, type }) => ({ name, type, ...metadata(type) }));
   } catch (thrown) {
     // A view over tables that are gone is listed as one without columns: one of them must not hide all the others.
