@@ -76,6 +76,8 @@ async function startServers(): Promise<{ readonly servers: readonly TestServer[]
     VARVE_MYSQL: port(open.mysqlAddress),
     VARVE_PG_SECURE: port(secure.postgresAddress),
     VARVE_MYSQL_SECURE: port(secure.mysqlAddress),
+    VARVE_GRPC: port(open.grpcAddress),
+    VARVE_GRPC_SECURE: port(secure.grpcAddress),
     VARVE_CA: certPath,
     VARVE_USER: ACCOUNT.user,
     VARVE_PASSWORD: ACCOUNT.password,
