@@ -69,10 +69,11 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   if (armed.length > 0) logger.warn({ armed }, "fail points are armed: this server is made to die or fail, for a test");
   // Only now, so that whoever reads them may send a signal.
   for (const warning of warnings) logger.warn({}, warning);
-  const [{ startStandalone }, { rehearse }] = await Promise.all([import("./standalone.ts"), import("./rehearsal.ts")]);
+  const { startStandalone } = await import("./standalone.ts");
   const server = await startStandalone(settings, log, bug);
   // Fail points count what the server itself does.
-  const rehearsal = settings.query.rehearses && armed.length === 0 ? rehearse(settings, logger, () => server.isAsked()) : undefined;
+  const isRehearsed = settings.query.rehearses && armed.length === 0;
+  const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, () => server.isAsked()) : undefined;
   await asked.promise; // A signal during the start is obeyed once the start is through.
   rehearsal?.stop();
   await end(server, logger);

@@ -102,7 +102,7 @@ async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts): P
     receiveBytesMax,
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ db: parts.db }),
+    services: servicesOf({ db: parts.db, compressesBatches: ["arrow_ipc", "all"].includes(grpc.flightCompression) }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

@@ -179,19 +179,30 @@ describe("kysely", () => {
     ).rejects.toThrow("nowhere");
   }
 
-  test("PostgreSQL's dialect: statements, and the schemas that it looks up", async () => {
+  /** Columns of the table as the dialect finds them. */
+  async function columnsFound(db: Kysely<Tables>): Promise<readonly string[]> {
+    const tables = await db.introspection.getTables();
+    expect(tables.map(({ name, isView }) => [name, isView])).toContainEqual(["kysely", false]);
+    const { columns = [] } = tables.find(({ name }) => name === "kysely") ?? {};
+    return columns.map(({ name, dataType, isNullable }) => `${name} ${dataType}${isNullable ? " null" : ""}`);
+  }
+
+  test("PostgreSQL's dialect: statements, and the tables that it looks up", async () => {
     const pool = new pg.Pool({ connectionString: pgServer.url, max: 2 });
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
     await statements(db);
     expect((await db.introspection.getSchemas()).map(({ name }) => name)).toContain("public");
+    expect(await columnsFound(db)).toEqual(["host text null", "ts timestamp", "cpu float8", "n int8 null", "ok bool null"]);
     await db.destroy();
   });
 
-  test("MySQL's dialect: statements", async () => {
+  test("MySQL's dialect: statements, and the tables that it looks up", async () => {
     const db = new Kysely<Tables>({
       dialect: new MysqlDialect({ pool: mysqlPools.createPool({ uri: myServer.url, connectionLimit: 2 }) }),
     });
     await statements(db);
+    // Its getSchemas reads MySQL 8's SCHEMA_NAME, which it asks for as schema_name: here columns are called as they are asked for.
+    expect(await columnsFound(db)).toEqual(["host varchar null", "ts timestamp", "cpu double", "n bigint null", "ok tinyint null"]);
     await db.destroy();
   });
 });

@@ -1,4 +1,5 @@
 /** `bun run test:fuzz`: the long form, from the command line. See `--help`. */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runFuzz } from "./fuzz.ts";
 import { fuzzInProcess } from "./promql/in-process.ts";
@@ -9,11 +10,13 @@ const HELP = `Sends random requests of all protocols and statements to few names
 answers no 5xx, and keeps every row that it acknowledged.
 
 promql asks mutated PromQL queries, in process and of a server: no crash, no hang, no undocumented status, no memory that stays.
+wires sends mutated packets to the MySQL and PostgreSQL servers, before and after sign-in: no crash, no hang, no growth.
 
 Examples:
   bun run test:fuzz                                          10,000 requests
   bun run test:fuzz --requests 100000 --seed 7 --threads 1,2   longer, with the choices of seed 7
   bun run test:fuzz promql --queries 10000                    mutated PromQL
+  bun run test:fuzz wires --sessions 10000 --seed 7           mutated packets, each suite so many sessions
 
 Options:
   --requests N       requests and statements (10000)
@@ -21,6 +24,7 @@ Options:
   --threads LIST     numbers of ingest threads; each start takes the next one (1,2)
   --restart-every N  requests between two starts of the server (5000)
   --compare-every N  requests between two comparisons (200)
+  --sessions N       of wires: sessions, each of several packets (10000)
   --queries N        of promql: queries in process, and as many over HTTP (10000)
   -h, --help         this text
 `;
@@ -37,6 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
       "restart-every": { type: "string", default: "5000" },
       "compare-every": { type: "string", default: "200" },
       queries: { type: "string", default: "10000" },
+      sessions: { type: "string", default: "10000" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -45,11 +50,12 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [what, ...others] = positionals;
-  if ((what !== undefined && what !== "promql") || others.length > 0) {
+  if ((what !== undefined && what !== "promql" && what !== "wires") || others.length > 0) {
     process.stderr.write(HELP);
     return 2;
   }
   process.stdout.write(`seed ${values.seed}\n`);
+  if (what === "wires") return wires(values.sessions, values.seed);
   if (what === "promql") return promql(Number(values.queries), Number(values.seed));
   const report = await runFuzz({
     requests: Number(values.requests),
@@ -78,6 +84,17 @@ async function promql(queries: number, seed: number): Promise<number> {
     for (const failure of report.failures) say(`FAILED ${failure}`);
   }
   return reports.every(({ failures }) => failures.length === 0) ? 0 : 1;
+}
+
+/** The tests of hostile clients with more random changes: a seed that fails is one of `VARVE_SEED` there. */
+function wires(sessions: string, seed: string): Promise<number> {
+  const files = ["mysql", "postgres"].map((name) => `src/server/${name}/hostile.test.ts`);
+  const child = Bun.spawn([process.execPath, "test", ...files, "-t", "at random"], {
+    cwd: join(import.meta.dir, "../.."),
+    env: { ...process.env, VARVE_MUTATIONS: sessions, VARVE_SEED: seed },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  return child.exited;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -10,7 +10,7 @@ SELECT column_name, data_type FROM information_schema.columns WHERE table_schema
 --- columns of a table by its database
 SELECT column_name as text, data_type as value FROM information_schema.columns WHERE table_schema = database() AND table_name = 'cpu'
 --- columns with a time
-SELECT column_name FROM information_schema.columns WHERE table_name = 'cpu' AND table_schema = 'public' AND data_type IN ('timestamp(3)','datetime','bigint','int','double','float') ORDER BY column_name
+SELECT column_name FROM information_schema.columns WHERE table_name = 'cpu' AND table_schema = 'public' AND data_type IN ('timestamp','datetime','bigint','int','double','float') ORDER BY column_name
 --- $__timeFilter
 SELECT ts AS time, usage_user FROM cpu WHERE ts BETWEEN FROM_UNIXTIME(1704067200) AND FROM_UNIXTIME(1704070800) ORDER BY ts
 --- $__timeFrom and $__timeTo
@@ -29,3 +29,7 @@ SELECT DISTINCT host FROM cpu WHERE host LIKE 'h%' ORDER BY host
 SELECT 1
 --- session variables of the plugin
 SHOW VARIABLES LIKE 'max_allowed_packet'
+--- several values of a variable
+SELECT ts AS time, usage_user FROM cpu WHERE host REGEXP '^(h1|h2)$' AND host NOT RLIKE 'h3' ORDER BY ts
+--- $__timeGroup of days, filled
+SELECT UNIX_TIMESTAMP(ts) DIV 86400.000 * 86400.000 AS time, count(*) AS n FROM cpu GROUP BY time ORDER BY time

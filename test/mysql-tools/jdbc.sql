@@ -37,3 +37,11 @@ SHOW FULL COLUMNS FROM `cpu` FROM `public` LIKE '%'
 SHOW KEYS FROM `cpu` FROM `public`
 --- is it there
 /* ping */ SELECT 1
+--- columns of all tables, as kysely asks
+select `columns`.`COLUMN_NAME`, `columns`.`COLUMN_DEFAULT`, `tables`.`TABLE_TYPE`, `columns`.`DATA_TYPE` from `information_schema`.`columns` as `columns` inner join `information_schema`.`tables` as `tables` on `columns`.`TABLE_CATALOG` = `tables`.`TABLE_CATALOG` and `columns`.`TABLE_SCHEMA` = `tables`.`TABLE_SCHEMA` and `columns`.`TABLE_NAME` = `tables`.`TABLE_NAME` where `columns`.`TABLE_SCHEMA` = database() order by `columns`.`TABLE_NAME`, `columns`.`ORDINAL_POSITION`
+--- columns of a table, as TypeORM asks
+SELECT * FROM `INFORMATION_SCHEMA`.`COLUMNS` WHERE `TABLE_SCHEMA` = 'public' AND `TABLE_NAME` = 'cpu'
+--- keys, as TypeORM asks
+SELECT `s`.* FROM `INFORMATION_SCHEMA`.`STATISTICS` `s` LEFT JOIN ( SELECT * FROM `INFORMATION_SCHEMA`.`REFERENTIAL_CONSTRAINTS` ) `rc` ON `s`.`INDEX_NAME` = `rc`.`CONSTRAINT_NAME` AND `s`.`TABLE_SCHEMA` = `rc`.`CONSTRAINT_SCHEMA` WHERE `s`.`TABLE_SCHEMA` = 'public' AND `s`.`TABLE_NAME` = 'cpu' AND `s`.`INDEX_NAME` != 'PRIMARY' AND `rc`.`CONSTRAINT_NAME` IS NULL
+--- how many columns a table has
+SELECT `TABLE_NAME`, count(*) AS n FROM `information_schema`.`COLUMNS` WHERE `TABLE_SCHEMA` = 'public' GROUP BY `TABLE_NAME` HAVING count(*) > 1 ORDER BY `TABLE_NAME`

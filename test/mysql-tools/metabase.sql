@@ -21,3 +21,9 @@ SELECT STR_TO_DATE(DATE_FORMAT(`cpu`.`ts`, '%Y-%m-%d %H'), '%Y-%m-%d %H') AS `ts
 SELECT STR_TO_DATE(DATE_FORMAT(`cpu`.`ts`, '%Y-%m-%d %H:%i'), '%Y-%m-%d %H:%i') AS `ts`, SUM(`cpu`.`usage_user`) AS `sum` FROM `cpu` WHERE (`cpu`.`ts` >= DATE_ADD(NOW(), INTERVAL -30 day)) OR `cpu`.`host` = 'h1' GROUP BY 1 ORDER BY 1 ASC
 --- by month
 SELECT STR_TO_DATE(CONCAT(DATE_FORMAT(`cpu`.`ts`, '%Y-%m'), '-01'), '%Y-%m-%d') AS `ts`, AVG(`cpu`.`usage_user`) AS `avg` FROM `cpu` GROUP BY 1 ORDER BY 1 ASC
+--- weeks
+SELECT DATE_ADD(DATE(`cpu`.`ts`), INTERVAL ((DAYOFWEEK(`cpu`.`ts`) - 1) * -1) DAY) AS `ts`, COUNT(*) AS `count` FROM `cpu` GROUP BY DATE_ADD(DATE(`cpu`.`ts`), INTERVAL ((DAYOFWEEK(`cpu`.`ts`) - 1) * -1) DAY) ORDER BY 1 ASC
+--- quarters
+SELECT STR_TO_DATE(CONCAT(YEAR(`cpu`.`ts`), '-', ((QUARTER(`cpu`.`ts`) * 3) - 2), '-01'), '%Y-%m-%d') AS `ts`, COUNT(*) AS `count` FROM `cpu` GROUP BY 1 ORDER BY 1 ASC
+--- the last 30 days
+SELECT COUNT(*) AS `count` FROM `cpu` WHERE `cpu`.`ts` >= DATE(DATE_ADD(NOW(6), INTERVAL -30 DAY)) AND `cpu`.`ts` < DATE(NOW(6))

@@ -23,7 +23,7 @@ export function startGrpc(
   others: readonly GrpcService[] = [],
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
-    const services = [...servicesOf({ db: shared.db }), ...others];
+    const services = [...servicesOf({ db: shared.db, compressesBatches: true }), ...others];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }

@@ -6,11 +6,14 @@ export class OneARound {
   /** As many as there is work that waits: requests whose bodies are in memory, queries that run. */
   private readonly waiting: (() => void)[] = [];
   private readonly soon: Soon;
+  private readonly onPiece: (() => void) | undefined;
   /** Whether this round has had its piece, or one waits for the next round. */
   private isTaken = false;
 
-  constructor(soon: Soon) {
+  /** @param onPiece called when a piece that had to wait may run */
+  constructor(soon: Soon, onPiece?: () => void) {
     this.soon = soon;
+    this.onPiece = onPiece;
   }
 
   /** Resolves when a piece may run; undefined: now. */
@@ -38,6 +41,7 @@ export class OneARound {
     this.isTaken = false;
     if (next === undefined) return;
     this.begin();
+    this.onPiece?.();
     next();
   }
 }

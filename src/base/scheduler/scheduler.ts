@@ -26,6 +26,8 @@ export class Scheduler {
   readonly queries: QueryTurns;
   /** For what has only to come after the work of this round. */
   readonly soon: Soon;
+  /** When the last piece of long work began, on the clock: whatever runs now has run no longer than that, or is that piece. */
+  pieceSince = 0;
   private readonly bodies: OneARound;
   private readonly pieces: OneARound;
   /** What goes before all long work. */
@@ -36,7 +38,9 @@ export class Scheduler {
     this.soon = soon;
     this.queries = new QueryTurns(clock, soon);
     this.bodies = new OneARound(soon);
-    this.pieces = new OneARound(soon);
+    this.pieces = new OneARound(soon, () => {
+      this.pieceSince = clock.monotonicMillis();
+    });
   }
 
   /** Resolves when a body of so many bytes may be decoded; undefined: now. */

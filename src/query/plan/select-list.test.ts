@@ -129,6 +129,7 @@ describe("what clients of other servers ask", () => {
 
   test("names that are calls", async () => {
     await check("SELECT user = current_user AS same, session_user() = user AS too", "same too", [[true, true]]);
+    await check("SELECT current_role = user AS same, current_catalog = current_database() AS too", "same too", [[true, true]]);
     await check("SELECT user FROM (SELECT 1 AS user)", "user", [[1]]);
     await fails('SELECT "user"', "No field named user");
   });

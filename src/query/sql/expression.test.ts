@@ -132,6 +132,10 @@ describe("operators bind", () => {
     check("a not in (1)", "(not-in a 1)");
     check("not a in (1)", "(not (in a 1))");
     check("a + 1 like b || '%'", '(like (+ a 1) (|| b "%"))');
+    check("INTERVAL f(a) - 1 DAY + b", '(+ (interval_of (- (f a) 1) "day") b)');
+    check("INTERVAL ? HOUR", '(interval_of $1 "hour")');
+    check("INTERVAL t.n minute < interval", '(< (interval_of t.n "minute") interval)');
+    check("a regexp 'x' and b NOT RLIKE concat(c, 'y') or regexp = 1", '(or (and (~ a "x") (!~ b (concat c "y"))) (= regexp 1))');
     check("a not like 'x!%' escape '!' and b ilike 'Y'", '(and (not-like a "x!%" !) (ilike b "Y"))');
     check("a ~ 'x' and b !~ 'y' or c ~* 'z' and d !~* 'w'", '(or (and (~ a "x") (!~ b "y")) (and (~* c "z") (!~* d "w")))');
     check("msg @@ 'error'", '(@@ msg "error")');

@@ -18,6 +18,7 @@ test("quotes that a backslash escapes are doubled", () => {
 
 test("what a backslash and a letter stand for takes their place", () => {
   check("'\\0\\b\\n\\r\\t\\Z\\\\'", "'\0\b\n\r\t\u001a\\'");
+  check("'\\\0a'", "'\0a'");
   check("x LIKE 'a\\%b\\_c'");
 });
 
@@ -78,6 +79,7 @@ test("bytes behind _binary are hex digits, whatever they are", () => {
   const read = (text: string): string => atOnce(grammarText(Buffer.from(text, "latin1")));
   const cases: readonly (readonly [string, string])[] = [
     ["SELECT _binary'', _binary 'a'", "SELECT X'', X'61'"],
+    ["VALUES (_binary'\\\0\xff')", "VALUES (X'00ff')"],
     ["VALUES (_binary'\xff\\0\\'\\\\''\\n', 'it\\'s')", "VALUES (X'ff00275c270a', 'it''s')"],
     ["SELECT '_binary', \"_binary'\", a_binary'x', `_binary`", "SELECT '_binary', \"_binary'\", a_binary'x', `_binary`"],
     ["SELECT '\xc3\xa4', _binary'\xc3\xa4'", "SELECT 'ä', X'c3a4'"],

@@ -20,6 +20,7 @@ const MARKS_AT_ONCE = 64 * 1024;
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ["0", "\0"],
+  ["\0", "\0"], // as MariaDB's Connector/J has it
   ["b", "\b"],
   ["n", "\n"],
   ["r", "\r"],
@@ -33,6 +34,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 /** What PromQL writes otherwise; the rest is the same in both. */
 const PROMQL_MEANINGS: ReadonlyMap<string, string> = new Map([
   ["0", "\\x00"],
+  ["\0", "\\x00"],
   ["Z", "\\x1a"],
   ["'", "\\x27"],
   ['"', "\\x22"],

@@ -64,6 +64,14 @@ test("what drivers look at: whether a transaction runs, bytes behind _binary, na
     expect((created as Record<string, string>[])[0]?.["Create Table"]).toContain("CREATE TABLE IF NOT EXISTS `every` (\n  `host` STRING");
   }));
 
+test("an interval of a parameter, and a pattern", () =>
+  withClient(async (client) => {
+    const text = "SELECT CAST(DATE_ADD(TIMESTAMP '2024-01-31 00:00:00', INTERVAL ? HOUR) AS STRING) AS t, 'h1' REGEXP ? AS m";
+    const want = [{ t: "2024-01-31T01:30:00", m: 1 }];
+    for (const hours of [1.5, "1.5"]) expect((await client.execute(text, [hours, "^h\\d$"]))[0]).toEqual(want as never);
+    expect((await client.query(text, [1.5, "^h[0-9]$"]))[0]).toEqual(want as never);
+  }));
+
 test("a value stays within its quotes, however the driver writes it", () =>
   withClient(async (client) => {
     const value = `it's \\ "ok" \\' OR 1 = 1 -- \n\t%_`;

@@ -1,10 +1,13 @@
 /** Clients that break the protocol (`test/support/hostile-suite.ts`). */
 import { describe, expect } from "bun:test";
 import { deflateSync } from "node:zlib";
+import mysql from "mysql2/promise";
 import { ClientBytes } from "../../../test/support/client-bytes.ts";
 import { testHostileClients } from "../../../test/support/hostile-suite.ts";
 import { type MysqlFixture, startMysql } from "../../../test/support/mysql-fixture.ts";
 import { answer, command, errorOf, long, MysqlWire, packet, query } from "../../../test/support/mysql-wire.ts";
+
+const PBKDF2 = "pbkdf2_sha256:4096:73616c74:c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a"; // of `password`
 
 /** A client that lets its files be loaded. */
 const LOCAL_FILES: Buffer = answer();
@@ -97,3 +100,30 @@ describe("compressed", () =>
       ).toBe(true); // what COM_PING is answered
     },
   }));
+
+describe.each(["mysql_native_password", "caching_sha2_password", "mysql_clear_password"])("before sign-in by %s", (plugin) =>
+  testHostileClients({
+    session: [
+      answer("alice", "public", plugin, Buffer.alloc(plugin === "caching_sha2_password" ? 32 : 20, 7)),
+      packet(3, 2), // wants the key
+      packet(5, Buffer.alloc(256, 9)), // a password, encrypted with RSA
+      query("SELECT 1"),
+    ],
+    isSignIn: true,
+    // An account that is stored hashed makes the server ask for the password itself.
+    start: () => startMysql(`static_user_provider:cmd:alice=secret,bob=${PBKDF2}`),
+    async understood(port, session) {
+      const client = await MysqlWire.connect(port);
+      expect((await client.next())?.body[0]).toBe(10);
+      client.send(session);
+      let last = 0;
+      for (let found = await client.next(); found !== undefined; found = await client.next()) last = errorOf(found) || last;
+      expect([1698, 1043]).toContain(last);
+    },
+    async stillServes(port) {
+      const client = await mysql.createConnection({ host: "127.0.0.1", port, user: "alice", password: "secret", database: "public" });
+      expect((await client.query("SELECT 1 AS one"))[0]).toEqual([{ one: 1 }] as never);
+      await client.end();
+    },
+  }),
+);

@@ -59,6 +59,12 @@ test("what some of them are answered", async () => {
     [seconds[1], 5, "h2"],
   ]);
   expect(await rowsOf("grafana.sql", "tables")).toEqual([["cpu"], ["numbers"]]);
+  expect(await rowsOf("grafana.sql", "columns of a table")).toEqual([
+    ["host", "varchar"],
+    ["ts", "timestamp"],
+    ["usage_user", "double"],
+  ]);
+  expect(await rowsOf("superset.sql", "weeks from Monday on")).toEqual([["2024-01-01", 3]]);
   expect(await rowsOf("dbeaver.sql", "one table")).toEqual([["cpu", "BASE TABLE"]]);
   expect(await rowsOf("jdbc.sql", "primary keys")).toEqual([["public", null, "cpu", "host", 1, "PRIMARY"]]);
   expect(await rowsOf("jdbc.sql", "nothing from DUAL")).toEqual([]);

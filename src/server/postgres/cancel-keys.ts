@@ -17,13 +17,16 @@ const NUMBERS = 2 ** 31;
 export class CancelKeys {
   private readonly sessions: Map<number, { readonly secret: number; readonly session: WireSession }> = new Map();
 
-  /** A key for a session. */
-  add(session: WireSession): CancelKey {
+  /** A key that no session has. */
+  unused(): CancelKey {
     let processId = randomInt(1, NUMBERS);
     while (this.sessions.has(processId)) processId = randomInt(1, NUMBERS);
-    const secret = randomInt(0, 2 ** 32);
+    return { processId, secret: randomInt(0, 2 ** 32) };
+  }
+
+  /** Makes a session known by its key. */
+  add({ processId, secret }: CancelKey, session: WireSession): void {
     this.sessions.set(processId, { secret, session });
-    return { processId, secret };
   }
 
   remove({ processId }: CancelKey): void {

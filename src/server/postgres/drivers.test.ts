@@ -170,6 +170,17 @@ describe("node-postgres", () => {
       expect(client.query("SET server_version = '17'")).rejects.toThrow("cannot be changed");
     }));
 
+  test("pg_backend_pid() is the number that a cancel request names", async () => {
+    const pidOf = (): Promise<void> =>
+      withClient(async (client) => {
+        const { processID } = client as unknown as { processID: number };
+        const { rows } = await client.query("SELECT pg_backend_pid() + 0 AS pid");
+        expect(rows).toEqual([{ pid: String(processID) }]);
+      });
+    await pidOf();
+    await pidOf();
+  });
+
   test("cancels a query of its own", async () => {
     const client = new pg.Client(server.url);
     await client.connect();

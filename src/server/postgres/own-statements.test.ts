@@ -54,6 +54,8 @@ test("what is refused is refused by name", () => {
     "SET SESSION AUTHORIZATION x",
     "SET server_version = '1'",
     "COMMIT PREPARED 'x'",
+    "PREPARE p (int) AS SELECT $1",
+    "EXECUTE p(1)",
   ])
     expect(() => ownStatement(text)).toThrow();
 });

@@ -5,6 +5,7 @@
  *   BEGIN, START TRANSACTION            COMMIT, END        ROLLBACK, ABORT      SAVEPOINT, RELEASE, ROLLBACK TO
  *   SET of what has no effect           SHOW name          RESET, DISCARD       DEALLOCATE, CLOSE ALL
  *   LISTEN, NOTIFY: refused             UNLISTEN: done     COPY … STDIN, STDOUT (copy/copy-syntax.ts)
+ *   PREPARE … AS, EXECUTE: refused, since contract query.md 2.9 has them in MySQL's protocol alone; drivers prepare by Parse
  */
 import { postgresSetting } from "../../query/postgres-settings.ts";
 import { firstWords } from "../wire/split-statements.ts";
@@ -107,6 +108,9 @@ export function ownStatement(text: string): OwnStatement | undefined {
       const name = nameOf(DEALLOCATE.exec(text)?.[1]);
       return { kind: "deallocate", name: name === "all" ? undefined : name };
     }
+    case "PREPARE":
+    case "EXECUTE":
+      return refused(`${first}: statements are prepared by the extended protocol (Parse, Bind), as drivers do, or psql's \\bind`);
     case "DECLARE":
       return instead(text, DECLARE, "DECLARE $1 CURSOR FOR");
     case "FETCH":

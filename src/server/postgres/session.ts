@@ -238,19 +238,21 @@ export class PostgresSession implements WireProtocol {
     const { db, cancelKeys, version } = this.parts;
     const named = parameters.get("database") ?? "";
     const database = named === "" ? DEFAULT_DATABASE : databaseOf(named, db);
+    const key = cancelKeys.unused();
     const session = new WireSession({
       protocol: "postgres",
       user,
       database: databaseExists(database, db) ? database : DEFAULT_DATABASE,
       timeZone: parseTimeZone(parameters.get("TimeZone") ?? parameters.get("timezone") ?? "UTC") ?? "UTC",
       client: this.connection.socket.client,
+      told: { id: key.processId },
       memory: this.connection.memory,
     });
     const settings = new Settings(version);
     begin(session, settings, parameters);
     const talk = new Talk(this.parts, this.server.metrics, this.connection, session, settings);
     const extended = new ExtendedQuery(talk, { input: { read: () => this.connection.read() } });
-    const key = cancelKeys.add(session);
+    cancelKeys.add(key, session);
     this.connection.incoming.bytesMax = MESSAGE_BYTES_MAX;
     this.state = { kind: "ready", talk, extended, key };
     this.tellAuth(AuthCode.Ok);

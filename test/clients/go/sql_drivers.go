@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"database/sql"
@@ -222,7 +223,7 @@ func checkMysql() {
 		err := db.QueryRow(text+" WHERE 1 = ?", 1).Scan(&at)
 		expect(err == nil && at.Nanosecond() == 123456000, err, at)
 		err = db.QueryRow(text).Scan(&at)
-		expect(err != nil && strings.Contains(err.Error(), "invalid time string"), err)
+		expect(err != nil && strings.Contains(err.Error(), "invalid time"), err)
 	})
 }
 

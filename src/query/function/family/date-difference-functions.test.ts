@@ -53,3 +53,18 @@ test("make_interval takes its parts in order or by name", async () => {
   await fails("year(time => now())", "year() has no arguments of these names");
   await fails("make_interval(2147483647)", "3001 cannot make an interval: it has too many months or days");
 });
+
+test("INTERVAL of an amount that is computed is what the literal is", async () => {
+  await shown("INTERVAL (1 + 1) DAY", "2 days");
+  await shown("INTERVAL (2.5) hour", "2 hours 30 mins");
+  await shown("INTERVAL (-1.5e0) months", "-1 mons -15 days");
+  await shown("interval_of('-90', 'second')", "-1 mins -30.000000000 secs");
+  await check("date_add('2024-01-31'::DATE, INTERVAL (3 - 2) MONTH)::STRING", "2024-02-29");
+  await check("INTERVAL (NULL) DAY", undefined);
+  await check("'2024-01-01'::TIMESTAMP - INTERVAL (1) week = '2023-12-25'::TIMESTAMP", true);
+  await checkOverRows("(INTERVAL v MINUTE)::STRING", ["90", "NULL", "-1"], ["1 hours 30 mins", undefined, "-1 mins"]);
+  await fails("INTERVAL (1, 2) DAY", "2000 Invalid SQL syntax: INTERVAL takes one amount and a unit");
+  await fails("INTERVAL (1) fortnight", "'fortnight' is no unit of an interval");
+  await fails("interval_of('1 day, 2', 'hours')", "cannot make an interval of '1 day, 2' 'hours'");
+  await fails("INTERVAL (1e300) YEAR", "3001 cannot make an interval");
+});

@@ -6,7 +6,7 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
+import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
 import type { IntervalValue } from "../../sql/syntax/ast.ts";
 import { alias, type FunctionCall, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { isString } from "../signature/signature.ts";
@@ -14,7 +14,9 @@ import { bucketIndexOf, PRECISION_NANOS, truncBuckets } from "../time/buckets.ts
 import { civilFromDays, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
 import { addInterval } from "../time/interval.ts";
+import { isIntervalUnit, parseInterval } from "../../../value/interval/parse-interval.ts";
 import { rescale } from "../../../value/time-units.ts";
+import { toText } from "../../../value/value-text.ts";
 import { exactInteger, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
 import { INT64_MAX, INT64_MIN } from "../../../column/exact-integer.ts";
 
@@ -155,6 +157,28 @@ function makeInterval(given: readonly Present[]): IntervalValue {
   return { ...made, nanos };
 }
 
+const amountAndUnit: ScalarFunction["resolve"] = ([amount, unit, ...rest]) => {
+  if (rest.length > 0 || !isString(unit) || amount === undefined) return undefined;
+  if (amount.kind === "null") return { args: [FLOAT64, STRING], result: INTERVAL }; // a parameter too
+  if (amount.kind === "int") return { args: [INT64, STRING], result: INTERVAL };
+  return ["float", "decimal", "string"].includes(amount.kind) ? { args: [amount, STRING], result: INTERVAL } : undefined;
+};
+
+const AMOUNT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)\s*$/;
+
+/** Digits of a float beyond which parts of a nanosecond lie, and from where on it is written with an exponent. */
+const FRACTION_DIGITS = 12;
+const PLAIN_MIN = 1e-6;
+
+/** `INTERVAL (2 * 3) HOUR`: what `INTERVAL '6 hour'` is, fractions included. */
+function intervalOf(amount: Present, unit: string, type: DataType): IntervalValue {
+  const isTiny = typeof amount === "number" && type.kind === "float" && Math.abs(amount) < PLAIN_MIN;
+  const text = isTiny ? amount.toFixed(FRACTION_DIGITS) : toText(amount, type);
+  const made = AMOUNT.test(text) && isIntervalUnit(unit) ? parseInterval(`${text.trim()} ${unit}`) : undefined;
+  if (made === undefined) throw fail(`cannot make an interval of '${text.slice(0, 40)}' '${unit.slice(0, 40)}': write a number and a unit`);
+  return made;
+}
+
 const dateDiffOf = strict(
   "date_diff(unit, from, to)",
   unitAndTimes,
@@ -182,6 +206,9 @@ export const DATE_DIFFERENCE_FUNCTIONS: readonly ScalarFunction[] = [
       return ageBetween(floorDivide(environment.now, NANOS_PER_DAY) * NANOS_PER_DAY, momentNanos(a, args[0]));
     },
     { volatility: "stable" },
+  ),
+  strict("interval_of(amount, unit)", amountAndUnit, ([amount = 0, unit = ""], { type }) =>
+    intervalOf(amount, textOf(unit), type.args[0] ?? INT64),
   ),
   strict("make_interval([years[, months[, weeks[, days[, hours[, mins[, secs]]]]]]])", seven, makeInterval),
 ];

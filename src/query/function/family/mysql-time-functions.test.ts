@@ -63,6 +63,11 @@ test("dates and times are made and taken apart", async () => {
   await shown("from_days(730669)", "2000-07-03");
   await shown("sec_to_time(2378)", "00:39:38");
   await fails("sec_to_time(86400)", "3001 cannot make a time of 86400 seconds");
+  await check("time_format('15:04:05.678', '%H:%i:%s.%f %k %h %l %p %r %T 100%%')", "15:04:05.678000 15 03 3 PM 03:04:05 PM 15:04:05 100%");
+  await check("time_format('2024-02-29 00:00:09'::TIMESTAMP, '%h %l %S')", "12 12 09");
+  await check("time_format(NULL, '%H')", undefined);
+  await fails("time_format('00:00:00', '%Y')", "3001 cannot print a time by '%Y': there is no item %Y of a time of day");
+  await fails("time_format('00:00:00', '%')", "there is no item %");
   await shown("adddate('2008-01-02', 31)", "2008-02-02");
   await shown("subdate('2008-03-31', INTERVAL '1 month')", "2008-02-29");
   await shown("convert_tz('2004-07-01 12:00:00', 'GMT', 'Europe/Berlin')", "2004-07-01T14:00:00");

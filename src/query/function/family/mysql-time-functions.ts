@@ -21,7 +21,7 @@ import { arithmetic } from "../number/arithmetic.ts";
 import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { civilFromDays, daysFromCivil, daysInMonth, floorDivide, floorModulo } from "../../../value/civil.ts";
 import { isMomentType, momentNanos } from "../time/clock-nanos.ts";
-import { parseMysqlFormat } from "../time/mysql-format.ts";
+import { parseMysqlFormat, printMysqlClock } from "../time/mysql-format.ts";
 import { rescale } from "../../../value/time-units.ts";
 import { localTimeOf, momentOf } from "../time/zone-buckets.ts";
 import { isInterval, NANOS_PER_DAY, type Present, textOf } from "../value/value.ts";
@@ -167,6 +167,11 @@ const secToTime: ScalarFunction["resolve"] = (args) =>
     ? { args: [FLOAT64], result: TIME_NANOSECOND }
     : undefined;
 
+const clockAndFormat: ScalarFunction["resolve"] = ([time, format, ...rest]) => {
+  if (rest.length > 0 || time === undefined || clockType([time]) === undefined) return undefined;
+  return format?.kind === "string" || format?.kind === "null" ? { args: [time, STRING], result: STRING } : undefined;
+};
+
 /** The functions of this file. */
 export const MYSQL_TIME_FUNCTIONS: readonly ScalarFunction[] = [
   ofDay("year", INT32, (days) => date(days).year),
@@ -198,6 +203,9 @@ export const MYSQL_TIME_FUNCTIONS: readonly ScalarFunction[] = [
     "time(time)",
     (args) => (clockType(args) === undefined ? undefined : { args, result: TIME_NANOSECOND }),
     ([time = 0], { type }) => Number(clockOf(time, type.args[0])),
+  ),
+  strict("time_format(time, format)", clockAndFormat, ([time = 0, format = ""], { type }) =>
+    printMysqlClock(clockOf(time, type.args[0]), textOf(format)),
   ),
   strict("timestamp(time)", oneMoment(TIMESTAMP_NANOSECOND), ([time = 0], { type }) => inRange(momentNanos(time, type.args[0]))),
   strict("sec_to_time(seconds)", secToTime, ([seconds]) => {

@@ -21,6 +21,9 @@ const BUILD = `branch: \ncommit: \ncommit_short: \nclean: true\nversion: ${VERSI
 const OWNER = "postgres";
 
 const database = lenient("database()", constant(STRING), (_, call) => call.environment.database, { volatility: "stable" });
+const connectionId = lenient("connection_id()", constant(INT64), (_, { environment }) => environment.client?.id ?? process.pid, {
+  volatility: "stable",
+});
 const schema = alias("current_schema", database);
 
 /** The functions of this file. */
@@ -38,7 +41,7 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
     },
   ),
   lenient("build()", constant(STRING), () => BUILD, { volatility: "stable" }),
-  lenient("connection_id()", constant(INT64), (_, { environment }) => environment.client?.id ?? process.pid, { volatility: "stable" }),
+  connectionId,
   lenient(
     "mysql_query_attribute_string(name)",
     typed(["string"], STRING),
@@ -50,7 +53,7 @@ export const SESSION_FUNCTIONS: readonly ScalarFunction[] = [
   ),
   lenient("timezone()", constant(STRING), (_, call) => call.environment.timeZone, { volatility: "stable" }),
   lenient("read_preference()", constant(STRING), () => "LEADER", { volatility: "stable" }),
-  lenient("pg_backend_pid()", constant(INT64), () => process.pid, { volatility: "stable" }),
+  alias("pg_backend_pid", connectionId),
   lenient(
     "arrow_typeof(value)",
     (args) => (args.length === 1 ? { args, result: STRING } : undefined),

@@ -20,7 +20,7 @@ import { unitsPerDay } from "../../../value/clock-time.ts";
 import { arithmetic } from "../number/arithmetic.ts";
 import { castValue } from "../../../value/cast.ts";
 import { alias, type FunctionCall, type FunctionType, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
-import { constant, isNumeric } from "../signature/signature.ts";
+import { constant, isNumeric, typed } from "../signature/signature.ts";
 import { datePart, epochOf } from "../time/date-part.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf, TRUNC_PRECISIONS, type TimeBuckets, truncBuckets } from "../time/buckets.ts";
 import { floorDivide } from "../../../value/civil.ts";
@@ -247,7 +247,10 @@ function fromUnix(seconds: Present): bigint {
   return BigInt(seconds as number | bigint);
 }
 
-const now = lenient("now()", constant(TIMESTAMP_NANOSECOND), (_, call) => call.environment.now, { volatility: "stable" });
+/** The digits that MySQL's clients ask for mean nothing: a time has nine. */
+const now = lenient("now([digits])", typed(["integer"], TIMESTAMP_NANOSECOND, 0), (_, call) => call.environment.now, {
+  volatility: "stable",
+});
 const today = lenient("current_date()", constant(DATE), (_, call) => Number(floorDivide(call.environment.now, NANOS_PER_DAY)), {
   volatility: "stable",
 });

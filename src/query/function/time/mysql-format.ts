@@ -1,10 +1,12 @@
 /**
- * Texts by the formats of MySQL's `str_to_date`, by way of the items that `parse-format.ts` reads.
+ * Texts by the formats of MySQL's `str_to_date` and `time_format`, by way of the items that `parse-format.ts` reads and `strftime.ts`
+ * prints.
  * Source: https://dev.mysql.com/doc/refman/8.4/en/date-and-time-functions.html#function_date-format
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { parseByFormat, parseClockByFormat } from "./parse-format.ts";
+import { formatLocalTime } from "./strftime.ts";
 
 /** MySQL's items and what they are called there. */
 const ITEMS: Readonly<Record<string, string>> = {
@@ -54,6 +56,21 @@ function translated(format: string): string {
       `cannot read a time by '${format.slice(0, 80)}': there is no item ${item.slice(0, 8)}; a fraction is written '.%f'`,
     );
   });
+}
+
+/** Items of a time of day that print otherwise than they are read. */
+const PRINTED: Readonly<Record<string, string>> = { k: "%-H", l: "%-I", f: "%6f" };
+
+/** A time of day as a format says. @param nanos since midnight @throws DbError EngineExecuteQuery for other items */
+export function printMysqlClock(nanos: bigint, format: string): string {
+  const chrono = format.replaceAll(/%(.)?/gsu, (item) => {
+    const letter = item.slice(1);
+    if (item === "%%") return item;
+    if (CLOCK_ITEM.test(item)) return PRINTED[letter] ?? ITEMS[letter] ?? item;
+    const why = `there is no item ${item.slice(0, 8)} of a time of day; date_format prints days`;
+    throw new DbError(StatusCode.EngineExecuteQuery, `cannot print a time by '${format.slice(0, 80)}': ${why}`);
+  });
+  return formatLocalTime({ nanos, offsetSeconds: 0, zone: "UTC" }, chrono);
 }
 
 /**

@@ -174,10 +174,12 @@ function numberLiteral(text: string): TypedExpression {
 const BARE_NAMES: ReadonlyMap<string, string> = new Map([
   ...["current_timestamp", "current_date", "current_schema", "current_user", "session_user"].map((name) => [name, name] as const),
   ["user", "current_user"] as const,
+  ["current_role", "current_user"] as const,
+  ["current_catalog", "current_database"] as const,
 ]);
 
 function column(expression: Of<"column">, binder: Binder): TypedExpression {
-  const found = findColumn(binder.scope, expression.name);
+  const found = findColumn(binder.scope, expression.name) ?? foldedColumn(expression, binder);
   if (found !== undefined) return found.expression;
   const [name = ""] = expression.name;
   // Some functions of the standard are called without parentheses.
@@ -191,6 +193,13 @@ function column(expression: Of<"column">, binder: Binder): TypedExpression {
   const only = onlyColumnOf(expression.name, binder.scope);
   if (only !== undefined) return only;
   throw unknownColumn(binder.scope, expression.name);
+}
+
+/** MySQL's names of columns are the same in any case, within quotes too: tools ask `information_schema` for `TABLE_NAME`. */
+function foldedColumn({ name, quoted }: Of<"column">, { scope, environment }: Binder): ReturnType<typeof findColumn> {
+  if (environment.isMysql !== true || !quoted) return undefined;
+  const folded = [...name.slice(0, -1), name.at(-1)?.toLowerCase() ?? ""];
+  return findColumn(scope, folded) ?? findColumn(scope, [...name.slice(0, -1).map((part) => part.toLowerCase()), folded.at(-1) ?? ""]);
 }
 
 /** What the name of a relation of one column stands for, as in `FROM generate_series(1, 3) AS i`. */

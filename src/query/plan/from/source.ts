@@ -33,7 +33,7 @@ import { rowCallPlan, seriesPlan, unnestPlan } from "./unnest-source.ts";
 import { planView } from "./view.ts";
 import { builtInTable } from "../virtual/built-in-table.ts";
 import { CATALOG_NAME, INFORMATION_SCHEMA, isInformationSchema } from "../../../table/reserved-names.ts";
-import { postgresInformationTable, postgresRelation } from "../virtual/information-schema.ts";
+import { mysqlInformationTable, postgresInformationTable, postgresRelation } from "../virtual/information-schema.ts";
 import { tableFunction } from "../virtual/table-functions.ts";
 
 /** What a query reads. */
@@ -149,9 +149,10 @@ function* tableSource(from: Extract<TableReference, { kind: "table" }>, planner:
 }
 
 /** The table of a name that the server computes. */
-function computedTable(name: ResolvedName, written: ObjectName, { isPostgres }: Environment): BuiltInTable | undefined {
-  if (isPostgres !== true) return builtInTable(name);
-  const ofPostgres = name.database === INFORMATION_SCHEMA ? postgresInformationTable(name.table) : undefined;
+function computedTable(name: ResolvedName, written: ObjectName, { isPostgres, isMysql }: Environment): BuiltInTable | undefined {
+  const isInformation = name.database === INFORMATION_SCHEMA;
+  if (isPostgres !== true) return (isMysql === true && isInformation ? mysqlInformationTable(name.table) : undefined) ?? builtInTable(name);
+  const ofPostgres = isInformation ? postgresInformationTable(name.table) : undefined;
   return ofPostgres ?? builtInTable(name) ?? postgresRelation(written);
 }
 

@@ -232,6 +232,27 @@ export function postgresColumnsTable(table: InformationTable): { readonly table:
   return { table: extended, shown: table.columns.length };
 }
 
+/**
+ * `columns` for connections of MySQL: `data_type` is the bare name that MySQL has, which tools compare with (Grafana, JDBC drivers).
+ * `column_type` is as ever.
+ */
+export function mysqlColumnsTable(table: InformationTable): InformationTable {
+  return {
+    ...table,
+    *rows(sources) {
+      for (const row of table.rows(sources)) yield { ...row, data_type: mysqlTypeName(String(row["data_type"])) };
+    },
+  };
+}
+
+const MYSQL_NAMES: Readonly<Record<string, string>> = { string: "varchar", boolean: "tinyint" };
+
+/** `timestamp(3)` → `timestamp`, `int unsigned` → `int`, `string` → `varchar`. */
+function mysqlTypeName(name: string): string {
+  const bare = name.replace(/(?:\(.*\)| unsigned)$/, "");
+  return (Object.hasOwn(MYSQL_NAMES, bare) ? MYSQL_NAMES[bare] : undefined) ?? bare;
+}
+
 /** The tables. `others` are the rest of `information_schema`: they list themselves too. */
 export function catalogTables(others: readonly InformationTable[]): readonly InformationTable[] {
   const tables: InformationTable[] = [

@@ -2,7 +2,7 @@
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch } from "../../../column/batch.ts";
-import { catalogTables, postgresColumnsTable } from "./catalog-tables.ts";
+import { catalogTables, mysqlColumnsTable, postgresColumnsTable } from "./catalog-tables.ts";
 import { type BuiltInTable, batchOf } from "../common/computed-rows.ts";
 import { EMPTY_TABLES } from "./empty-tables.ts";
 import { type InformationSources, type InformationTable } from "./information-table.ts";
@@ -30,6 +30,16 @@ export const postgresObjects: PgCatalog["objects"] = PG_CATALOG.objects;
 const POSTGRES_COLUMNS = "#columns";
 const postgresColumns = postgresColumnsTable(required("columns"));
 
+/** The same for connections of MySQL. */
+const MYSQL_COLUMNS = "#mysql-columns";
+const mysqlColumns = mysqlColumnsTable(required("columns"));
+
+/** Tables of single protocols. */
+const OF_PROTOCOLS: ReadonlyMap<string, InformationTable> = new Map([
+  [POSTGRES_COLUMNS, postgresColumns.table],
+  [MYSQL_COLUMNS, mysqlColumns],
+]);
+
 function required(name: string): InformationTable {
   const table = TABLES.get(name);
   if (table === undefined) throw new Error(`no table ${name} in information_schema`);
@@ -41,6 +51,12 @@ export function postgresInformationTable(name: string): BuiltInTable | undefined
   if (name !== "columns") return undefined;
   const { table, shown } = postgresColumns;
   return { id: table.id, columns: table.columns, shown, source: { kind: "information-schema", table: POSTGRES_COLUMNS } };
+}
+
+/** A table of `information_schema` as connections of MySQL see it, where that differs. */
+export function mysqlInformationTable(name: string): BuiltInTable | undefined {
+  if (name !== "columns") return undefined;
+  return { id: mysqlColumns.id, columns: mysqlColumns.columns, source: { kind: "information-schema", table: MYSQL_COLUMNS } };
 }
 
 /** The relation of `pg_catalog` that a name means on a connection of PostgreSQL, or undefined. */
@@ -66,7 +82,7 @@ export function informationTable(name: string): BuiltInTable | undefined {
 
 /** Its rows, computed when they are read. @throws DbError TableNotFound */
 export function* informationRows(name: string, sources: InformationSources): Iterable<Batch> {
-  const table = name === POSTGRES_COLUMNS ? postgresColumns.table : (TABLES.get(name) ?? PG_CATALOG.tables.get(name));
+  const table = OF_PROTOCOLS.get(name) ?? TABLES.get(name) ?? PG_CATALOG.tables.get(name);
   if (table === undefined) throw new DbError(StatusCode.TableNotFound, `Table not found: ${INFORMATION_SCHEMA}.${name}`);
   const { columns, rows } = table;
   yield batchOf(

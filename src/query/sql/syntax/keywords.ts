@@ -68,6 +68,8 @@ export const NOT_ALIAS = [
   "ESCAPE",
   "AT",
   "SIMILAR",
+  "REGEXP",
+  "RLIKE",
   "COLLATE",
   "FETCH",
   "FOR",

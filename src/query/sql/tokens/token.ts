@@ -239,7 +239,8 @@ powers[DoubleColon.tokenTypeIdx ?? 0] = Power.cast;
 powers[LeftBracket.tokenTypeIdx ?? 0] = Power.primary;
 powers[LeftBrace.tokenTypeIdx ?? 0] = Power.primary;
 powers[K.IS.tokenTypeIdx ?? 0] = Power.is;
-for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR"] as const) powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
+for (const word of ["BETWEEN", "IN", "LIKE", "ILIKE", "SIMILAR", "REGEXP", "RLIKE"] as const)
+  powers[K[word].tokenTypeIdx ?? 0] = Power.predicate;
 powers[K.AT.tokenTypeIdx ?? 0] = Power.zone;
 powers[K.COLLATE.tokenTypeIdx ?? 0] = Power.cast;
 

@@ -52,7 +52,7 @@ const COMPARISONS: ReadonlySet<BinaryOperator> = new Set(["=", "<>", "<", "<=", 
 /** What may follow a query in parentheses that is part of a larger one. */
 const SET_OPERATORS: ReadonlySet<unknown> = new Set([K.UNION, K.INTERSECT, K.EXCEPT, K.ORDER, K.LIMIT, K.OFFSET]);
 
-const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE, K.SIMILAR]);
+const PREDICATES: ReadonlySet<unknown> = new Set([K.BETWEEN, K.IN, K.LIKE, K.ILIKE, K.SIMILAR, K.REGEXP, K.RLIKE]);
 
 /** How far behind each opening parenthesis its partner lies, or the end where it has none. */
 function closingsOf(tokens: readonly IToken[]): ReadonlyMap<IToken, number> {
@@ -336,16 +336,17 @@ export abstract class ExpressionRules extends RangeRules {
     return this.has(NOT);
   }
 
-  /** `[NOT] BETWEEN`, `[NOT] IN`, `[NOT] LIKE`. */
+  /** `[NOT] BETWEEN`, `[NOT] IN`, `[NOT] LIKE`, `[NOT] REGEXP`. */
   private readonly predicateTail: Rule<[left?: Expression], Expression> = this.rule("predicateTail", (left = RECORDED) => {
     const negated = this.negated();
     return this.choose<Expression>({
-      ERR_MSG: "BETWEEN, IN, LIKE or SIMILAR TO",
+      ERR_MSG: "BETWEEN, IN, LIKE, REGEXP or SIMILAR TO",
       DEF: [
         { ALT: () => this.between(left, negated) },
         { ALT: () => this.inList(left, negated) },
         { ALT: () => this.like(left, negated) },
         { ALT: () => this.similar(left, negated) },
+        { ALT: () => this.regexp(left, negated) },
       ],
     });
   });
@@ -403,6 +404,12 @@ export abstract class ExpressionRules extends RangeRules {
     this.CONSUME(K.SIMILAR);
     this.CONSUME(K.TO);
     return join(negated ? "not similar to" : "similar to", operand, this.SUBRULE5(this.expression, { ARGS: [Power.predicate] }));
+  }
+
+  /** MySQL's word for `~`: texts compare by code points, as in its binary collations. */
+  private regexp(operand: Expression, negated: boolean): Expression {
+    this.OR5([{ ALT: () => this.CONSUME(K.REGEXP) }, { ALT: () => this.CONSUME(K.RLIKE) }]);
+    return join(negated ? "!~" : "~", operand, this.SUBRULE6(this.expression, { ARGS: [Power.predicate] }));
   }
 
   private like(operand: Expression, negated: boolean): Expression {

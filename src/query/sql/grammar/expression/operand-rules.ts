@@ -23,6 +23,7 @@ import {
   Dot,
   EscapedText,
   HexText,
+  infixPowerOf,
   KEYWORDS,
   K,
   Label,
@@ -305,7 +306,35 @@ export abstract class OperandRules extends BaseRules {
         { ALT: () => this.SUBRULE(this.numberInterval, { ARGS: [first, minus] }) },
       ]),
     );
-    return result ?? this.bareName(first);
+    // `INTERVAL (1 + 1) DAY`, `INTERVAL ? DAY`, `INTERVAL DAYOFWEEK(d) - 1 DAY`.
+    const amount = this.option(11, {
+      GATE: () => first.tokenType === K.INTERVAL && result === undefined && this.amountFollows(),
+      DEF: () => this.SUBRULE(this.expression, { ARGS: [Power.none] }),
+    });
+    const unit = this.option(12, {
+      GATE: () => first.tokenType === K.INTERVAL && (amount !== undefined || this.LA(0).tokenType === RightParen),
+      DEF: () => this.CONSUME2(Name),
+    });
+    if (unit === undefined || this.RECORDING_PHASE) return result ?? this.bareName(first);
+    return this.computedInterval(first, amount ?? this.onlyArgument(first, result), unit);
+  }
+
+  /** Whether what an interval counts begins here, and no alias of a column of that name. */
+  private amountFollows(): boolean {
+    const [{ tokenType }, { tokenType: next, tokenTypeIdx, image }] = [this.LA(1), this.LA(2)];
+    return tokenType === Parameter || next === LeftParen || next === Dot || infixPowerOf(tokenTypeIdx) > 0 || isIntervalUnit(image);
+  }
+
+  /** What stood in the parentheses behind INTERVAL, which were read as those of a call. */
+  private onlyArgument(first: IToken, call: Expression | undefined): Expression {
+    const [amount, ...rest] = call?.kind === "call" ? call.args : [];
+    return amount !== undefined && rest.length === 0 ? amount : this.fail("INTERVAL takes one amount and a unit", first);
+  }
+
+  private computedInterval(first: IToken, amount: Expression, unit: IToken): Expression {
+    const name = nameOf(unit);
+    if (!isIntervalUnit(name)) return this.fail(`${quote(name)} is no unit of an interval; write for example INTERVAL (n) DAY`, unit);
+    return plainCall("interval_of", [amount, { kind: "string", value: name, span: spanOf(unit) }], first);
   }
 
   protected bareName(token: IToken): Expression {
