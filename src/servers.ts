@@ -69,8 +69,8 @@ export async function openServers(settings: Settings, log: RootLog, parts: Serve
     if (name !== "opentsdb") addresses[name] = `${addr.host}:${server.port}`;
   };
   running("opentsdb", settings.opentsdb.addr, openTelnet(settings, log, parts));
-  running("grpc", settings.grpc.addr, await openGrpc(settings, log, parts));
   const wires = { ...parts, memory: new WireMemory(parts.memory, bodiesLimitOf(settings, 1), settings.general.inFlightPolicy) };
+  running("grpc", settings.grpc.addr, await openGrpc(settings, log, parts, wires.memory));
   running("mysql", settings.mysql.addr, await openMysql(settings, log, wires));
   running("postgres", settings.postgres.addr, await openPostgres(settings, log, wires));
   return { ports, addresses };
@@ -92,7 +92,7 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
   });
 }
 
-async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
+async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts, wireMemory: WireMemory): Promise<GrpcServer | undefined> {
   const { enable, addr, receiveBytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
   return startGrpcServer({
@@ -102,7 +102,13 @@ async function openGrpc({ grpc }: Settings, log: RootLog, parts: ServerParts): P
     receiveBytesMax,
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ db: parts.db, compressesBatches: ["arrow_ipc", "all"].includes(grpc.flightCompression) }),
+    services: servicesOf({
+      db: parts.db,
+      compressesBatches: ["arrow_ipc", "all"].includes(grpc.flightCompression),
+      memory: wireMemory.connection(),
+      clock: systemClock,
+      version: VERSION,
+    }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

@@ -22,8 +22,11 @@ export function startGrpc(
   changes: Partial<GrpcOptions> = {},
   others: readonly GrpcService[] = [],
 ): Promise<GrpcFixture> {
-  return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
-    const services = [...servicesOf({ db: shared.db, compressesBatches: true }), ...others];
+  return startWire("http", accounts, ({ memory: wires, ...shared }) => {
+    const services = [
+      ...servicesOf({ db: shared.db, compressesBatches: true, memory: wires.connection(), clock: shared.clock, version: "0.0.0" }),
+      ...others,
+    ];
     return startGrpcServer({ ...shared, services, receiveBytesMax: MESSAGE_BYTES_MAX, sendBytesMax: MESSAGE_BYTES_MAX, ...changes });
   });
 }

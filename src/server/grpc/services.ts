@@ -1,5 +1,9 @@
 /** The services that the gRPC server serves: one line each. */
+import type { Clock } from "../../base/clock.ts";
 import type { Db } from "../../db/db.ts";
+import type { KeptMemory } from "../../query/kept-statements.ts";
+import { flightSqlDoor } from "./flight-sql/door.ts";
+import { FlightSql } from "./flight-sql/flight-sql.ts";
 import { flightService } from "./flight/flight-service.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
 import type { GrpcService } from "./service.ts";
@@ -9,13 +13,19 @@ export interface ServiceParts {
   readonly db: Db;
   /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
   readonly compressesBatches: boolean;
+  /** Of prepared statements of Flight SQL, which all clients share. */
+  readonly memory: KeptMemory;
+  readonly clock: Clock;
+  /** Of the server, for who asks. */
+  readonly version: string;
 }
 
 /** All of them. */
-export function servicesOf({ db, compressesBatches }: ServiceParts): readonly GrpcService[] {
+export function servicesOf({ db, compressesBatches, memory, clock, version }: ServiceParts): readonly GrpcService[] {
+  const flightSql = flightSqlDoor(new FlightSql({ db, memory, now: () => clock.monotonicMillis(), version }));
   const services: GrpcService[] = [
     greptimeHealthService(),
-    flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined }),
+    flightService({ db, compression: compressesBatches ? "lz4" : undefined, flightSql, handle: undefined }),
   ];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(db, served)];
