@@ -132,7 +132,7 @@ export async function changedRows(query: PreparedQuery, values: readonly Paramet
 }
 
 /** The one result of a run as an answer, which ends the run with it. @throws DbError */
-export async function answerOf(results: AsyncIterable<StatementResult>): Promise<FlightAnswer> {
+async function answerOf(results: AsyncIterable<StatementResult>): Promise<FlightAnswer> {
   const iterator = results[Symbol.asyncIterator]();
   const { done, value: result } = await iterator.next();
   if (done === true) throw new DbError(StatusCode.Internal, "a statement gave no result");
