@@ -69,8 +69,8 @@ export async function openServers(settings: Settings, log: RootLog, parts: Serve
     if (name !== "opentsdb") addresses[name] = `${addr.host}:${server.port}`;
   };
   running("opentsdb", settings.opentsdb.addr, openTelnet(settings, log, parts));
-  running("grpc", settings.grpc.addr, await openGrpc(settings, log, parts));
   const wires = { ...parts, memory: new WireMemory(parts.memory, bodiesLimitOf(settings, 1), settings.general.inFlightPolicy) };
+  running("grpc", settings.grpc.addr, await openGrpc(settings, log, parts, wires.memory));
   running("mysql", settings.mysql.addr, await openMysql(settings, log, wires));
   running("postgres", settings.postgres.addr, await openPostgres(settings, log, wires));
   return { ports, addresses };
@@ -92,7 +92,7 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
   });
 }
 
-async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): Promise<GrpcServer | undefined> {
+async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wireMemory: WireMemory): Promise<GrpcServer | undefined> {
   const { grpc, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax: bytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
@@ -109,7 +109,14 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts): P
     room: { pool: new MemoryPool(parts.memory, "request_bodies", bodiesLimitOf(settings, 1)), bytesMax, waitMs: general.inFlightPolicy },
     sendBytesMax,
     tls: tlsOf(grpc),
-    services: servicesOf({ ...parts, clock: systemClock, compressesBatches, ...writing }),
+    services: servicesOf({
+      ...parts,
+      clock: systemClock,
+      compressesBatches,
+      kept: wireMemory.connection(),
+      version: VERSION,
+      ...writing,
+    }),
     clock: systemClock,
     logger: log.logger("grpc"),
   });

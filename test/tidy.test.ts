@@ -16,7 +16,8 @@ import { longFiles, longLines, sizeSpread } from "./tidy/sizes.ts";
 import { planted, ROOT, readTree, type SourceFile } from "./tidy/source-tree.ts";
 
 /** What servers see of queries. */
-const FACE = "statement-result.ts, connection.ts, kept-statements.ts, prepared-query.ts, session-settings.ts, postgres-settings.ts";
+const FACE =
+  "statement-result.ts, connection.ts, kept-statements.ts, prepared-query.ts, session-settings.ts, postgres-settings.ts, language-facts.ts";
 
 const tree = await readTree();
 

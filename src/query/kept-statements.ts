@@ -19,6 +19,9 @@ export interface KeptMemory {
 /** Memory that is nobody's: all is taken. */
 export const UNCOUNTED: KeptMemory = { keep: () => true, release: () => undefined };
 
+/** Bytes that a statement takes while it is kept. @param text of characters or bytes */
+export const bytesOfStatement = (text: { readonly length: number }): number => BYTES_PER_STATEMENT + BYTES_PER_CHARACTER * text.length;
+
 /** See the file header. */
 export class KeptStatements<K, V> {
   private readonly memory: KeptMemory;
@@ -42,7 +45,7 @@ export class KeptStatements<K, V> {
 
   /** Keeps a statement, in place of one of that key; false when there is no memory for it. @param text of characters or bytes */
   set(key: K, statement: V, text: { readonly length: number }): boolean {
-    const bytes = BYTES_PER_STATEMENT + BYTES_PER_CHARACTER * text.length;
+    const bytes = bytesOfStatement(text);
     this.delete(key);
     if (!this.memory.keep(bytes)) return false;
     this.kept.set(key, { statement, bytes });

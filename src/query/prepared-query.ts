@@ -20,3 +20,9 @@ export interface ParameterValue {
   readonly type: DataType;
   readonly value: Value;
 }
+
+/** Kinds of statements that give rows; their columns are told by what they give where planning does not tell. */
+const GIVES_ROWS = /^(?:select|set-operation|values-query|with|tql|explain|fetch|describe|admin|show-.*)$/;
+
+/** Whether a statement answers with rows, were they none. */
+export const givesRows = ({ kind }: Statement): boolean => GIVES_ROWS.test(kind);

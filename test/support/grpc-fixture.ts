@@ -29,9 +29,10 @@ export function startGrpc(
   changes: Partial<GrpcOptions> = {},
   others: readonly GrpcService[] = [],
 ): Promise<GrpcFixture> {
-  return startWire("http", accounts, ({ memory: _wires, ...shared }) => {
+  return startWire("http", accounts, ({ memory: wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
-    const services = [...servicesOf({ ...shared, ...WRITING, memory, compressesBatches: true }), ...others];
+    const own = { ...WRITING, memory, kept: wires.connection(), version: "0.0.0", compressesBatches: true };
+    const services = [...servicesOf({ ...shared, ...own }), ...others];
     return startGrpcServer({
       ...shared,
       services,

@@ -29,6 +29,7 @@ const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
       "prepared-query.ts",
       "session-settings.ts",
       "postgres-settings.ts",
+      "language-facts.ts",
     ],
   },
 };

@@ -5,13 +5,13 @@
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { encodeLz4Frame } from "../lz4/frame.ts";
 import { columnParts } from "./column-parts.ts";
-import { writeField } from "./field-type.ts";
+import { type ArrowField, writeField } from "./field-type.ts";
 import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
 
 /** Metadata version 5, since Arrow 1.0. */
 const METADATA_V5 = 4;
 /** Numbers of the union `MessageHeader`. */
-const HEADER = { None: 0, Schema: 1, RecordBatch: 3 } as const;
+export const HEADER: Readonly<Record<"None" | "Schema" | "RecordBatch", number>> = { None: 0, Schema: 1, RecordBatch: 3 };
 /** How bodies may be compressed, by their number in `BodyCompression`. */
 const CODECS = { lz4: 0, zstd: 1 } as const;
 /** Bytes that a buffer of a compressed body begins with: its length before compression. */
@@ -28,27 +28,28 @@ export interface ArrowMessageParts {
   readonly bodyLength: number;
 }
 
-const pad8 = (length: number): number => (length + 7) & ~7;
+/** The next multiple of eight. */
+export const pad8 = (length: number): number => (length + 7) & ~7;
 
 /** The first message: names and types. */
-export function encodeArrowSchema(headers: readonly ColumnHeader[]): Uint8Array<ArrayBuffer> {
-  return framed(arrowSchemaParts(headers));
+export function encodeArrowSchema(columns: readonly ArrowField[]): Uint8Array<ArrayBuffer> {
+  return framedMessage(arrowSchemaParts(columns));
 }
 
 /** The first message, unframed. */
-export function arrowSchemaParts(headers: readonly ColumnHeader[]): ArrowMessageParts {
+export function arrowSchemaParts(columns: readonly ArrowField[]): ArrowMessageParts {
   const writer = new FlatBufferWriter();
-  const fields = writer.offsets(headers.map(({ name, type }) => writeField(writer, name, type)));
+  const fields = writer.offsets(columns.map((column) => writeField(writer, column)));
   const schema = writer.table([
     { slot: 0, kind: "i16", value: 0 }, // little-endian
     { slot: 1, kind: "offset", value: fields },
   ]);
-  return message(writer, HEADER.Schema, schema, [], 0);
+  return arrowMessage(writer, HEADER.Schema, schema, [], 0);
 }
 
 /** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
 export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): Uint8Array<ArrayBuffer> {
-  return framed(arrowBatchParts(headers, batch, compression));
+  return framedMessage(arrowBatchParts(headers, batch, compression));
 }
 
 /** One record batch, unframed; its pieces may lie on the batch's vectors. @throws as `encodeArrowBatch` */
@@ -83,7 +84,7 @@ export function arrowBatchParts(headers: readonly ColumnHeader[], batch: Batch, 
     { slot: 2, kind: "offset", value: buffersAt },
     ...codec,
   ]);
-  return message(writer, HEADER.RecordBatch, record, body, length);
+  return arrowMessage(writer, HEADER.RecordBatch, record, body, length);
 }
 
 /** The end of the stream. */
@@ -102,10 +103,11 @@ function compressed(plain: Uint8Array, compression: keyof typeof CODECS): Uint8A
 
 /** A message that says nothing: what Flight has beside it is what counts. */
 export function arrowEmptyParts(): ArrowMessageParts {
-  return message(new FlatBufferWriter(), HEADER.None, 0, [], 0);
+  return arrowMessage(new FlatBufferWriter(), HEADER.None, 0, [], 0);
 }
 
-function message(
+/** A message of a kind around its header. */
+export function arrowMessage(
   writer: FlatBufferWriter,
   kind: number,
   header: number,
@@ -122,7 +124,7 @@ function message(
 }
 
 /** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
-function framed(parts: ArrowMessageParts): Uint8Array<ArrayBuffer> {
+export function framedMessage(parts: ArrowMessageParts): Uint8Array<ArrayBuffer> {
   const { metadata, bodyLength } = parts;
   const metadataLength = pad8(metadata.length);
   const out = new Uint8Array(8 + metadataLength + bodyLength);

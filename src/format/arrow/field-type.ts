@@ -1,6 +1,7 @@
 /**
  * The Arrow type of each data type. JSON and intervals travel as text, vectors as binary (README.md).
  */
+import type { ColumnHeader } from "../../column/batch.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { FlatBufferWriter, TableField } from "./flatbuffer.ts";
 
@@ -128,6 +129,7 @@ interface Field {
   readonly name: string;
   readonly type: DataType;
   readonly nullable: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** The fields that the values of a type are made of, under the names that Arrow libraries use. */
@@ -152,13 +154,21 @@ function childrenOf(type: DataType): readonly Field[] {
   }
 }
 
+/** A column as a schema tells it. */
+export interface ArrowField extends ColumnHeader {
+  /** Absent: it may be NULL. */
+  readonly nullable?: boolean;
+  /** What readers may know besides. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 /** Writes a `Field` and returns its position. */
-export function writeField(writer: FlatBufferWriter, name: string, type: DataType): number {
-  return fieldAt(writer, { name, type, nullable: true }, false);
+export function writeField(writer: FlatBufferWriter, { nullable = true, ...field }: ArrowField): number {
+  return fieldAt(writer, { ...field, nullable }, false);
 }
 
 /** @param inMap whether the parent is a map, whose keys are never NULL */
-function fieldAt(writer: FlatBufferWriter, { name, type, nullable }: Field, inMap: boolean): number {
+function fieldAt(writer: FlatBufferWriter, { name, type, nullable, metadata = {} }: Field, inMap: boolean): number {
   const [number, parameters] = parametersOf(type);
   const below = childrenOf(type).map((field, i) =>
     fieldAt(writer, inMap && i === 0 ? { ...field, nullable: false } : field, type.kind === "map"),
@@ -166,11 +176,24 @@ function fieldAt(writer: FlatBufferWriter, { name, type, nullable }: Field, inMa
   const nameAt = writer.text(name);
   const children = writer.offsets(below);
   const typeAt = writer.table(parameters);
+  const pairs = Object.entries(metadata).map(([key, value]) => keyValue(writer, key, value));
+  const metadataAt: readonly TableField[] = pairs.length === 0 ? [] : [{ slot: 6, kind: "offset", value: writer.offsets(pairs) }];
   return writer.table([
     { slot: 0, kind: "offset", value: nameAt },
     { slot: 1, kind: "u8", value: nullable ? 1 : 0 },
     { slot: 2, kind: "u8", value: number },
     { slot: 3, kind: "offset", value: typeAt },
     { slot: 5, kind: "offset", value: children },
+    ...metadataAt,
+  ]);
+}
+
+/** Writes a `KeyValue`. */
+function keyValue(writer: FlatBufferWriter, key: string, value: string): number {
+  const keyAt = writer.text(key);
+  const valueAt = writer.text(value);
+  return writer.table([
+    { slot: 0, kind: "offset", value: keyAt },
+    { slot: 1, kind: "offset", value: valueAt },
   ]);
 }

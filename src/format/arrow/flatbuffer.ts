@@ -69,6 +69,14 @@ export class FlatBufferWriter {
     return this.used;
   }
 
+  /** A vector of 32-bit numbers. */
+  numbers(values: readonly number[]): number {
+    this.align(4, values.length * 4);
+    for (const value of values.toReversed()) this.put("i32", value);
+    this.put("i32", values.length);
+    return this.used;
+  }
+
   /** A vector of structs of two 64-bit numbers. */
   pairs(pairs: readonly (readonly [number, number])[]): number {
     this.align(4, pairs.length * 16);

@@ -16,6 +16,7 @@ import { databaseOf } from "../common/database-name.ts";
 import { headerTextOf } from "../common/header-text.ts";
 import type { Login, Logins } from "../common/logins.ts";
 import { basicLoginOf } from "./basic-login.ts";
+import type { BearerTokens, SignIn } from "./bearer-tokens.ts";
 import type { GrpcMetrics } from "./grpc-metrics.ts";
 
 /** Database of calls that name none. */
@@ -26,6 +27,8 @@ export interface CallParts {
   readonly db: IngestDb;
   /** Absent: whoever calls may do everything. */
   readonly logins: Logins | undefined;
+  /** Made by `Handshake`, for clients that send a token with every call after it. */
+  readonly tokens: BearerTokens;
   readonly metrics: GrpcMetrics;
 }
 
@@ -93,7 +96,24 @@ export class Call {
    * @throws DbError AuthHeaderNotFound, InvalidAuthHeader, UserPasswordMismatch
    */
   user(): Promise<User> {
-    return this.checked(() => basicLoginOf(this.headers));
+    return this.checked(() => this.bearer() ?? basicLoginOf(this.headers));
+  }
+
+  /** The sign-in of the token in the metadata; undefined: there is none. @throws DbError UserPasswordMismatch for one that is over */
+  bearer(): SignIn | undefined {
+    const token = /^Bearer +(.+)$/i.exec(this.headers.get("authorization") ?? "")?.[1];
+    if (token === undefined || this.headers.has("x-greptime-auth")) return undefined;
+    const found = this.parts.tokens.open(token.trim());
+    if (found !== undefined) return found;
+    const why = "it is none of this server's, or its time is over; sign in again";
+    throw new DbError(StatusCode.UserPasswordMismatch, `the bearer token is not good: ${why}`);
+  }
+
+  /** Signs in by the metadata, and answers with a token where they brought a name and a password. @throws DbError as `user` */
+  async signIn(): Promise<void> {
+    await this.user();
+    if (!this.hasCredentials || this.bearer() !== undefined) return;
+    this.answerHeaders.set("authorization", `Bearer ${this.parts.tokens.issue(basicLoginOf(this.headers))}`);
   }
 
   /** Whether the metadata carry credentials. */

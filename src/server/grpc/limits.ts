@@ -29,3 +29,6 @@ export const DEADLINE_MS_MAX = 86_400_000;
 
 /** Answers below it are not compressed: it costs more than it saves. */
 export const COMPRESS_BYTES_MIN = 1024;
+
+/** Milliseconds that a bearer token is good for. Clients keep one as long as their connection; after that they sign in anew. */
+export const TOKEN_MS: number = 24 * 60 * 60_000;

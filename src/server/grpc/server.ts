@@ -15,10 +15,11 @@ import { FailureLog } from "../common/failure-log.ts";
 import { Logins } from "../common/logins.ts";
 import type { ConnectionMarks } from "../connections/marks.ts";
 import { TlsFiles, type TlsOptions } from "../wire/tls-files.ts";
+import { BearerTokens } from "./bearer-tokens.ts";
 import type { ConnectionLimits } from "./connections.ts";
 import { GrpcMetrics } from "./grpc-metrics.ts";
 import { type HandlerParts, handlerOf } from "./handler.ts";
-import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX } from "./limits.ts";
+import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX, TOKEN_MS } from "./limits.ts";
 import type { MessageRoom } from "./incoming-messages.ts";
 import { GrpcListener } from "./listener.ts";
 import type { GrpcService } from "./service.ts";
@@ -107,7 +108,8 @@ function handlerParts(options: GrpcOptions, metrics: GrpcMetrics, shutdownSignal
   const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax } = options;
   const logins = provider && new Logins(provider, logger, clock, metrics.authFailures);
   const failures = new FailureLog(logger, onBug);
-  return { db, clock, logger, logins, failures, metrics, services, room, sendBytesMax, shutdownSignal };
+  const tokens = new BearerTokens(() => clock.nowMillis(), TOKEN_MS);
+  return { db, clock, logger, logins, tokens, failures, metrics, services, room, sendBytesMax, shutdownSignal };
 }
 
 /**

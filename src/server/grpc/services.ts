@@ -1,7 +1,11 @@
 /** The services that the gRPC server serves: one line each. */
+import type { Clock } from "../../base/clock.ts";
 import type { Db } from "../../db/db.ts";
+import type { KeptMemory } from "../../query/kept-statements.ts";
+import { flightSqlDoor } from "./flight-sql/door.ts";
+import { FlightSql } from "./flight-sql/flight-sql.ts";
 import { flightService } from "./flight/flight-service.ts";
-import { greptimeDatabaseService, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
+import { greptimeDatabase, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
 import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
 import type { GrpcService } from "./service.ts";
@@ -11,13 +15,21 @@ export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts {
   readonly db: Db;
   /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
   readonly compressesBatches: boolean;
+  /** Of prepared statements of Flight SQL, which all clients share. */
+  readonly kept: KeptMemory;
+  readonly clock: Clock;
+  /** Of the server, for who asks. */
+  readonly version: string;
 }
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const { db, clock, compressesBatches } = parts;
-  const flight = flightService({ db, clock, compression: compressesBatches ? "lz4" : undefined, flightSql: undefined, handle: undefined });
-  const services: GrpcService[] = [greptimeHealthService(), greptimeDatabaseService(parts), flight, ...otlpServices(parts)];
+  const { db, clock, kept: memory, version, compressesBatches } = parts;
+  const flightSql = flightSqlDoor(new FlightSql({ db, memory, now: () => clock.monotonicMillis(), version }));
+  const database = greptimeDatabase(parts);
+  const compression = compressesBatches ? "lz4" : undefined;
+  const flight = flightService({ db, clock, compression, flightSql, handle: database.run });
+  const services: GrpcService[] = [greptimeHealthService(), database.service, flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(db, served)];
 }

@@ -13,7 +13,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import type { RowsAtOnce } from "../../db/db.ts";
 import { KeptStatements, PREPARED_MAX } from "../../query/kept-statements.ts";
-import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
+import { givesRows, type ParameterValue, type PreparedQuery } from "../../query/prepared-query.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
 import type { RowStream } from "../wire/cells/row-stream.ts";
 import { splitStatements } from "../wire/split-statements.ts";
@@ -67,9 +67,6 @@ interface Portal {
   /** Rows that were sent, once it has none any more. */
   isDone: boolean;
 }
-
-/** Kinds of statements that give rows; their columns are told by what they give where planning does not tell. */
-const GIVES_ROWS = /^(?:select|set-operation|values-query|with|tql|explain|fetch|describe|admin|show-.*)$/;
 
 /** See the file header. */
 export class ExtendedQuery {
@@ -291,7 +288,7 @@ export class ExtendedQuery {
   private async columnsOfStatement(prepared: Prepared): Promise<readonly ColumnHeader[] | undefined> {
     if (prepared.kind !== "query") return ownColumns(prepared);
     const { query, oids } = prepared;
-    if (!GIVES_ROWS.test(query.statement.kind)) return undefined;
+    if (!givesRows(query.statement)) return undefined;
     if (query.columns !== undefined && query.columns.every(({ type }) => type.kind !== "null")) return query.columns;
     if (query.statement.kind === "admin" || query.statement.kind === "fetch") return query.columns;
     if (query.statement.kind === "explain" && query.statement.analyze) return query.columns;
@@ -312,7 +309,7 @@ export class ExtendedQuery {
   private async columnsOfPortal(portal: Portal): Promise<readonly ColumnHeader[] | undefined> {
     const { prepared } = portal;
     if (prepared.kind !== "query") return ownColumns(prepared);
-    if (!GIVES_ROWS.test(prepared.query.statement.kind)) return undefined;
+    if (!givesRows(prepared.query.statement)) return undefined;
     const headers = this.atOnce(portal)?.headers;
     return headers ?? (await this.begun(portal)).rows?.headers;
   }

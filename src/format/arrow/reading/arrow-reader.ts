@@ -30,9 +30,15 @@ const HEADER = { none: 0, schema: 1, dictionary: 2, batch: 3 } as const;
 const V4 = 3;
 const V5 = 4;
 
+/** A column of a stream. */
+export interface ArrowColumn extends ColumnHeader {
+  /** Its values come as a dictionary and codes. */
+  readonly isDictionary: boolean;
+}
+
 /** What a message holds. */
 export type ArrowMessage =
-  | { readonly kind: "schema"; readonly headers: readonly ColumnHeader[] }
+  | { readonly kind: "schema"; readonly headers: readonly ArrowColumn[] }
   | { readonly kind: "batch"; readonly batch: Batch }
   | { readonly kind: "dictionary" | "none" };
 
@@ -87,7 +93,8 @@ export class ArrowReader {
     if (this.fields !== undefined) throw malformed("a stream has one schema");
     this.fields = readFields(header);
     this.dictionaries = new StreamDictionaries(this.fields);
-    return { kind: "schema", headers: this.fields.map(({ name, type }) => ({ name, type })) };
+    const headers = this.fields.map(({ name, type, dictionary }) => ({ name, type, isDictionary: dictionary !== undefined }));
+    return { kind: "schema", headers };
   }
 
   private dictionary(header: FlatTable, body: Uint8Array, allowance: Allowance): ArrowMessage {

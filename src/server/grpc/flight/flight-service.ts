@@ -75,7 +75,7 @@ function noFlightSql(): never {
   throw new DbError(StatusCode.Unsupported, "Not supported: this command of Flight SQL");
 }
 
-/** Basic by a message; by metadata it is checked with every call. The answer is a token that is the login itself. */
+/** Basic by a message, whose answer is the login itself; Basic by metadata, whose answer is a token in the metadata (ADBC, JDBC). */
 async function* handshake(requests: AsyncIterable<HandshakeRequest>, call: Call): AsyncGenerator<{ payload: Uint8Array }> {
   for await (const { payload } of requests) {
     if (payload.length === 0) break;
@@ -89,9 +89,7 @@ async function* handshake(requests: AsyncIterable<HandshakeRequest>, call: Call)
     yield { payload: encoder.encode(Buffer.from(`${auth.username}:${auth.password}`).toString("base64")) };
     return;
   }
-  await call.user();
-  const given = call.headers.get("authorization");
-  if (given !== null) call.answerHeaders.set("authorization", given);
+  await call.signIn();
   yield { payload: new Uint8Array(0) };
 }
 

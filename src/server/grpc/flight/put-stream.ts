@@ -3,8 +3,8 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type FlightDescriptor, FlightDescriptorSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { Batch, ColumnHeader } from "../../../column/batch.ts";
-import { ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
+import type { Batch } from "../../../column/batch.ts";
+import { type ArrowColumn, ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
 import { type FlightMessage, readFlightData } from "./flight-data.ts";
 
 /** Rows of a message. Vectors lie on what was received, and stay valid. */
@@ -19,7 +19,7 @@ export class PutStream {
   /** Of the first message; absent: it has none. */
   readonly descriptor: FlightDescriptor | undefined;
   /** Columns; absent: the first message has no schema. */
-  readonly headers: readonly ColumnHeader[] | undefined;
+  readonly headers: readonly ArrowColumn[] | undefined;
   private readonly messages: AsyncIterator<Uint8Array>;
   private readonly reader: ArrowReader;
 

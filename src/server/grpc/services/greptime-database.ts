@@ -42,9 +42,20 @@ export interface GreptimeDatabaseParts extends WriteSettings {
 
 type Answer = MessageInitShape<typeof GreptimeResponseSchema>;
 
-/** The service. */
-export function greptimeDatabaseService(parts: GreptimeDatabaseParts): GrpcService {
+/** The service, and what runs one message of it: tickets of Flight hold such messages too. */
+export interface GreptimeDatabaseDoor {
+  readonly service: GrpcService;
+  /** Runs a message that is no query. @returns its rows, durable. @throws DbError */
+  readonly run: (bytes: Uint8Array, call: Call) => Promise<number>;
+}
+
+/** See `GreptimeDatabaseDoor`. */
+export function greptimeDatabase(parts: GreptimeDatabaseParts): GreptimeDatabaseDoor {
   const requests = new Requests(parts);
+  return { service: serviceOf(requests), run: (bytes, call) => requests.handle(bytes, new Caller(call)) };
+}
+
+function serviceOf(requests: Requests): GrpcService {
   return grpcService(GreptimeDatabase, {
     handle: raw(async (bytes, call) => answerOf(await requests.handle(bytes, new Caller(call)))),
     handleRequests: raw(async (messages, call) => {

@@ -6,7 +6,7 @@ const HIGH_MAX = 0x1f_ffff;
 
 /** The bytes of a typed array at an address that its items need: themselves where they lie there, else copied. */
 export function aligned(bytes: Uint8Array, width: number): Uint8Array {
-  return bytes.byteOffset % width === 0 ? bytes : bytes.slice();
+  return bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes); // `slice` of a Buffer, which gRPC hands over, copies nothing
 }
 
 /** Integers as doubles; undefined where one lies beyond ±2^53. What stands for NULL is arbitrary, and comes as 0 where it is beyond. */
