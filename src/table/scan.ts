@@ -112,6 +112,8 @@ export interface ScanRequest {
    * that of the moment in which the first batch is asked for.
    */
   readonly numbers?: SeriesView;
+  /** The reader keeps nothing of a batch once it asks for the next one, or ends the scan: others may lie in the same arrays then. */
+  readonly mayReuseArrays?: boolean;
 }
 
 /**

@@ -37,7 +37,7 @@ export interface Group {
 }
 
 /** Opens a group for all of its slices. `base` is where it starts. */
-export function openGroup({ scan, seen, dictionaries }: ScanPlan, base: bigint): GroupSources {
+export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: bigint): GroupSources {
   const length = groupLength(scan.timeUnit);
   const { opened, slots, seriesCount, mergeMode, metrics, conditions, summaries, timeColumnId } = scan;
   const { timeRange } = scan.request;
@@ -59,7 +59,7 @@ export function openGroup({ scan, seen, dictionaries }: ScanPlan, base: bigint):
     conditions,
     scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
   );
-  const assembler = { sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const assembler = { arrays, sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 

@@ -3,6 +3,7 @@ import type { TimeUnit } from "../../column/data-type.ts";
 import { addGroupStarts } from "../memtable/chunk-groups.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
 import { groupLength, groupStartOf } from "../sst/time-window.ts";
+import { BatchArrays } from "./merge/batch-arrays.ts";
 import { ScanDictionary } from "./select/scan-dictionary.ts";
 import type { SelectedScan } from "./selected-scan.ts";
 import { FEW_SHARE } from "./select/series-selection.ts";
@@ -16,6 +17,8 @@ export interface ScanPlan {
   readonly seen: Uint8Array | undefined;
   readonly sliceSeries: number;
   readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
+  /** Of all batches, one after the other; undefined: each has its own. */
+  readonly arrays: BatchArrays | undefined;
 }
 
 /** Plans a scan. It takes its series in slices of `sliceSeries`. */
@@ -23,7 +26,8 @@ export function planScan(scan: SelectedScan, sliceSeries: number): ScanPlan {
   const groups = groupsOf(scan);
   const seen = scan.request.newestPerSeries === true ? new Uint8Array(scan.slots.count) : undefined;
   if (seen !== undefined) groups.reverse();
-  return { scan, groups, seen, sliceSeries, dictionaries: dictionariesOf(scan) };
+  const arrays = scan.request.mayReuseArrays === true ? new BatchArrays() : undefined;
+  return { scan, groups, seen, sliceSeries, dictionaries: dictionariesOf(scan), arrays };
 }
 
 /** Dictionaries of this scan for its tags, where it wants few of the table's series. */

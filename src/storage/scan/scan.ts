@@ -32,13 +32,17 @@ export async function* scanSelected(scan: SelectedScan, sliceSeries: number = SL
   if (scan.slots.count === 0) return;
   const plan = planScan(scan, sliceSeries);
   let returned = 0;
-  for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
-    returned += batch.rowCount; // A filter may leave none for long: the reader yields all the same.
-    scan.cache.passed(bytesOf(batch));
-    if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
-    yield batch;
-    if (request.limit !== undefined && returned >= request.limit) return;
-    throwIfCancelled(request.signal);
+  try {
+    for await (const batch of request.order === "none" ? plainBatches(plan) : orderedBatches(plan)) {
+      returned += batch.rowCount; // A filter may leave none for long: the reader yields all the same.
+      scan.cache.passed(bytesOf(batch));
+      if (metrics !== undefined) metrics.rowsReturned += batch.rowCount;
+      yield batch;
+      if (request.limit !== undefined && returned >= request.limit) return;
+      throwIfCancelled(request.signal);
+    }
+  } finally {
+    plan.arrays?.giveBack();
   }
 }
 

@@ -131,7 +131,8 @@ async function* named(all: StepVector, scope: Scope): AsyncGenerator<readonly St
   for await (const some of all) {
     for (const one of some) {
       if (!hasStep(one.present)) continue;
-      merged.add(one.dropsName ? { ...one, labels: withoutName(one.labels), dropsName: false } : one);
+      const { labels, values, present, histograms } = one;
+      merged.add(one.dropsName ? { labels: withoutName(labels), dropsName: false, values, present, histograms } : one);
     }
     if (isTurnDue(query)) await takeTurn(query);
   }

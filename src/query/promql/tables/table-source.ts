@@ -154,5 +154,5 @@ function requestOf(reading: SeriesReading, { firstMillis, lastMillis }: Selector
   const { type } = timeIndex;
   const timeRange = rangeOfMillis(firstMillis, lastMillis, type.kind === "timestamp" ? type.unit : "nanosecond");
   const projection = [timeIndex.name, column.name];
-  return { projection, timeRange, tagPredicates, fieldBounds: [], order: "series-time", signal, numbers };
+  return { projection, timeRange, tagPredicates, fieldBounds: [], order: "series-time", signal, numbers, mayReuseArrays: true };
 }

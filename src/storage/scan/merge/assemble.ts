@@ -6,7 +6,8 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { DictionaryVector, Vector } from "../../../column/vector.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
 import type { MergeMode } from "../../../table/schema.ts";
-import { concatPieces } from "./concat.ts";
+import type { BatchArrays } from "./batch-arrays.ts";
+import { concatPieces, type DoublesMaker } from "./concat.ts";
 import { readInterleaved } from "./interleave.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
 import type { RowFilter } from "../select/row-filter.ts";
@@ -37,6 +38,8 @@ export interface Assembler {
   readonly filter: RowFilter | undefined;
   /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */
   readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
+  /** Arrays of batches of runs that stand alone; undefined: each batch has its own. */
+  readonly arrays: BatchArrays | undefined;
 }
 
 /** A batch of the segments' rows, one after another. */
@@ -45,7 +48,10 @@ export async function assembleSegments(assembler: Assembler, segments: readonly 
   const rowCount = runs.starts.at(-1) ?? 0;
   const joined = joinNeighbours(segments);
   const vectors: Vector[] = [];
-  for (const column of assembler.output) vectors.push(await readColumn(assembler, column, joined, rowCount, runs));
+  for (const [place, column] of assembler.output.entries()) {
+    const doubles = assembler.arrays?.makerOf(place);
+    vectors.push(await readColumn(assembler, column, joined, rowCount, runs, doubles));
+  }
   return { rowCount, vectors, runs };
 }
 
@@ -139,25 +145,34 @@ function readColumn(
   segments: readonly Segment[],
   rowCount: number,
   runs: SeriesRuns,
+  doubles: DoublesMaker | undefined,
 ): Promise<Vector> | Vector {
   if (column.kind === "tag") return tagVector(assembler, column.position, runs, rowCount);
-  if (column.kind === "time") return readTimes(assembler, segments, rowCount);
-  return readField(assembler, column.column, segments, rowCount);
+  if (column.kind === "time") return readTimes(assembler, segments, rowCount, doubles);
+  return readField(assembler, column.column, segments, rowCount, doubles);
 }
 
-async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number): Promise<Vector> {
+async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number, doubles?: DoublesMaker): Promise<Vector> {
   return concatPieces(
     await readInterleaved(assembler.sources, segments, (source, ranges) => source.times(ranges)),
     rowCount,
     assembler.timeType,
+    doubles,
   );
 }
 
-async function readField(assembler: Assembler, column: ScanColumn, segments: readonly Segment[], rowCount: number): Promise<Vector> {
+async function readField(
+  assembler: Assembler,
+  column: ScanColumn,
+  segments: readonly Segment[],
+  rowCount: number,
+  doubles?: DoublesMaker,
+): Promise<Vector> {
   return concatPieces(
     await readInterleaved(assembler.sources, segments, (source, ranges) => source.column(column, ranges)),
     rowCount,
     column.type,
+    doubles,
   );
 }
 

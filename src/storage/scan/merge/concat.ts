@@ -6,16 +6,25 @@ import { baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../c
 import type { NumberArray, Vector } from "../../../column/vector.ts";
 import type { Piece } from "../runs/scan-source.ts";
 
-/** The rows of all pieces, one after another. `rowCount` is their total. */
-export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType): Vector {
+/** Makes an array of so many doubles, whatever they are. */
+export type DoublesMaker = (length: number) => Float64Array;
+
+const newDoubles: DoublesMaker = (length) => new Float64Array(length);
+
+/**
+ * The rows of all pieces, one after another. `rowCount` is their total.
+ *
+ * @param doubles makes the arrays of times and doubles, where they are joined
+ */
+export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType, doubles: DoublesMaker = newDoubles): Vector {
   const only = pieces[0];
   if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
   const validity = joinValidity(pieces, rowCount);
-  if (formOf(type) === "times") return joinTimes(pieces, rowCount, validity);
+  if (formOf(type) === "times") return joinTimes(pieces, rowCount, validity, doubles);
   const kind = kindOf(pieces, type);
   switch (kind) {
     case "number":
-      return { kind, values: joinNumbers(pieces, rowCount, type), validity };
+      return { kind, values: joinNumbers(pieces, rowCount, type, doubles), validity };
     case "wide":
       return { kind, values: joinWide(pieces, rowCount, type), validity };
     default:
@@ -45,8 +54,8 @@ function joinValidity(pieces: readonly Piece[], rowCount: number): Uint8Array | 
   return validity;
 }
 
-function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType): NumberArray {
-  const target = numberTarget(pieces, rowCount, type);
+function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType, doubles: DoublesMaker): NumberArray {
+  const target = isDouble(type) ? doubles(rowCount) : numberTarget(pieces, rowCount, type);
   let at = 0;
   for (const { vector, from, to } of pieces) {
     if (vector?.kind === "number") {
@@ -62,6 +71,10 @@ function joinNumbers(pieces: readonly Piece[], rowCount: number, type: DataType)
     at += to - from;
   }
   return target;
+}
+
+function isDouble(type: DataType): boolean {
+  return type.kind === "float" && type.bits !== 32;
 }
 
 /** Rows up to which copying doubles one by one beats a view and `set`. */
@@ -112,10 +125,10 @@ function joinWide(pieces: readonly Piece[], rowCount: number, type: DataType): B
 }
 
 /** Offsets from the base of the first value, or times as they are when some lie too far from it. */
-function joinTimes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined): Vector {
+function joinTimes(pieces: readonly Piece[], rowCount: number, validity: Uint8Array | undefined, doubles: DoublesMaker): Vector {
   let base: bigint | undefined;
   for (const { vector, from, to } of pieces) if (vector !== undefined && isTimes(vector)) base ??= baseOfTimes(vector, from, to);
-  const offsets = new Float64Array(rowCount);
+  const offsets = doubles(rowCount);
   if (base === undefined) return { kind: "time", base: 0n, offsets, validity };
   let at = 0;
   for (const { vector, from, to } of pieces) {

@@ -18,8 +18,8 @@ export class JsonPieces {
   private bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   private view: DataView = NO_VIEW;
   private length = 0;
-  /** Whether there have been bytes. */
-  private isBegun = false;
+  /** Whether there has been a piece. */
+  private hasTaken = false;
 
   constructor(begin: string) {
     this.text = begin;
@@ -44,6 +44,7 @@ export class JsonPieces {
 
   /** What waits, as bytes of the caller's. */
   take(): Uint8Array<ArrayBuffer> {
+    this.hasTaken = true;
     if (this.length === 0) {
       const bytes = encoder.encode(this.text);
       this.text = "";
@@ -68,9 +69,9 @@ export class JsonPieces {
     const needed = this.length + byteLength;
     if (needed <= this.bytes.length) return;
     // Most answers are one short piece: room for a whole one, of which the system makes every page anew, is for those that are longer.
-    const isShort = !this.isBegun && this.bytes.length === 0;
-    this.isBegun = true;
-    const bytes = new Uint8Array(isShort ? needed : Math.max(PIECE_BYTES + ROOM_BYTES, needed, this.bytes.length * 2));
+    const isFirst = this.bytes.length === 0;
+    const room = this.hasTaken ? PIECE_BYTES + ROOM_BYTES : isFirst ? needed : 2 * needed;
+    const bytes = new Uint8Array(Math.max(needed, room));
     bytes.set(this.bytes.subarray(0, this.length));
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer);

@@ -8,7 +8,8 @@ import type { Annotations, Labels, QueryAnswer, SampledSeries, SteppedSeries } f
 import { JsonPieces } from "./json-pieces.ts";
 import { PointHeads } from "./point-heads.ts";
 import { addPoints, type PointsOf } from "./series-points.ts";
-import { histogramJson, metricJson, pointJson } from "./value-text.ts";
+import { numberText } from "./kernels/points.ts";
+import { histogramJson, metricJson, pointJson, timeJson } from "./value-text.ts";
 
 /** Most warnings, and most infos, that are told. */
 const TOLD_MAX = 10;
@@ -109,23 +110,26 @@ async function* seriesOf(answer: QueryAnswer, { isInstant }: ResultForm): AsyncG
 
 /** Of an instant query. */
 function* samplesOf(some: readonly SteppedSeries[], millis: number): Generator<Printing> {
+  const time = timeJson(millis);
   for (const series of some) {
     if (!isThere(series, 0)) continue;
     yield (out) => {
-      out.add(vectorText(series, millis));
-      return [];
+      out.add(vectorText(series, millis, time));
+      return NO_STOPS;
     };
   }
 }
+
+const NO_STOPS: readonly void[] = [];
 
 function isThere({ present }: SteppedSeries, step: number): boolean {
   return present === undefined || present[step] === 1;
 }
 
-function vectorText({ labels, values, histograms }: SteppedSeries, millis: number): string {
+function vectorText({ labels, values, histograms }: SteppedSeries, millis: number, time: string): string {
   const histogram = histograms?.[0];
   const sample =
-    histogram === undefined ? `"value":${pointJson(millis, values[0] as number)}` : `"histogram":${histogramJson(millis, histogram)}`;
+    histogram === undefined ? `"value":[${time},"${numberText(values[0] as number)}"]` : `"histogram":${histogramJson(millis, histogram)}`;
   return `{"metric":${metricJson(labels)},${sample}}`;
 }
 

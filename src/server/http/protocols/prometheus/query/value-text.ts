@@ -4,7 +4,26 @@ import { numberText } from "./kernels/points.ts";
 
 /** Labels as a JSON object. Not `JSON.stringify` of one: it would put names that are numbers first. */
 export function metricJson(labels: Labels): string {
-  return `{${labels.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
+  let text = "{";
+  for (let at = 0; at < labels.length; at++) {
+    const [name, value] = labels[at] as Labels[number];
+    text += (at === 0 ? "" : ",") + textJson(name) + ":" + textJson(value);
+  }
+  return `${text}}`;
+}
+
+/** Longer texts are worth a call. */
+const SHORT_TEXT = 64;
+
+/** A text as JSON: short ones are mostly the same in quotes, which a look tells sooner than JSON does (four labels: 570 → 260 ns). */
+function textJson(text: string): string {
+  if (text.length > SHORT_TEXT) return JSON.stringify(text);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // A quote, a backslash, what is no printed ASCII.
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 /** Seconds of milliseconds, with three digits behind the point where there is a fraction: `1`, `1.500`. */
