@@ -6,8 +6,7 @@
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { Counter, Histogram } from "prom-client";
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { invalidArguments } from "../../../../base/error.ts";
 import { ProtoError } from "../../../../format/proto/reader.ts";
 import { OtlpJsonError, protobufOfJson } from "../../../../ingest/otlp/json.ts";
 import { refusedPart } from "../../../../table/partly-written.ts";
@@ -97,7 +96,7 @@ function decoded<T>(decode: () => T): T {
     return decode();
   } catch (error) {
     if (!(error instanceof ProtoError || error instanceof OtlpJsonError)) throw error;
-    throw new DbError(StatusCode.InvalidArguments, `Failed to decode OTLP request: ${error.message}`, { cause: error });
+    throw invalidArguments(`Failed to decode OTLP request: ${error.message}`, error);
   }
 }
 
