@@ -1,6 +1,7 @@
 /**
  * The facade that every server calls. Knows sessions and permissions; the work is done by the engine and the query layer below.
  */
+import type { Batch, ColumnHeader } from "../column/batch.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
@@ -43,6 +44,12 @@ export interface IngestDb {
   readonly schemas: SchemaLookup;
 }
 
+/** Rows of a query that are there. Valid until the next statement. */
+export interface RowsAtOnce {
+  readonly headers: readonly ColumnHeader[];
+  readonly batch: Batch;
+}
+
 /** The whole facade. */
 export interface Db extends IngestDb {
   /**
@@ -53,6 +60,13 @@ export interface Db extends IngestDb {
    * @throws DbError
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
+  /**
+   * The rows of a small query whose plan is known, read within one turn of the thread: nothing else happens meanwhile, so it is on no list
+   * of statements that run, and neither a deadline nor KILL can meet it. Undefined: ask `sql`; also for all that fails.
+   */
+  sqlAtOnce(text: string, session: Session): RowsAtOnce | undefined;
+  /** As `sqlAtOnce`, of a prepared statement: undefined says to ask `execute`. */
+  executeAtOnce(query: PreparedQuery, values: readonly ParameterValue[], session: Session): RowsAtOnce | undefined;
   /**
    * Parses one statement with placeholders, `?` or `$1`, and tells what types they take and which columns it gives.
    *

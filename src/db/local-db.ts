@@ -39,7 +39,8 @@ import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from
 import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
-import type { Db, Health } from "./db.ts";
+import { AtOnce } from "./at-once.ts";
+import type { Db, Health, RowsAtOnce } from "./db.ts";
 import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
 import type { PromqlLimits } from "./promql/promql-query.ts";
@@ -136,6 +137,7 @@ export class LocalDb implements Db {
   private readonly system: Omit<SystemFacts, "statements" | "kill">;
   private readonly texts: ParsedTexts = new ParsedTexts();
   private readonly plans: KnownPlans;
+  private readonly atOnce: AtOnce;
 
   /** @param files what COPY and external tables reach; absent: nothing */
   constructor(engine: EngineFacade, scheduler: Scheduler, limits: StatementLimits, build: BuildFacts = NO_FACTS, files?: FileAccess) {
@@ -148,6 +150,7 @@ export class LocalDb implements Db {
     this.schemas = engine;
     this.running = new RunningStatements(clock);
     this.plans = limits.plans ?? new KnownPlans(0);
+    this.atOnce = new AtOnce({ catalog: engine, clock, plans: this.plans, watch: limits.watch });
     const room = { ...limits, running: this.running, clock };
     this.promql = new LocalPromql(engine, scheduler, (ask, session) => openQuery(ask, session, room), limits.promql);
     this.system = {
@@ -161,6 +164,14 @@ export class LocalDb implements Db {
   /** Shows how many statements run. Call once a registry. */
   showRunning(metrics: MetricRegistry): void {
     this.limits.watch?.showRunning(this.running, metrics);
+  }
+
+  sqlAtOnce(text: string, session: Session): RowsAtOnce | undefined {
+    return this.atOnce.ofText(understood(text, session), text, session);
+  }
+
+  executeAtOnce(query: PreparedQuery, values: readonly ParameterValue[], session: Session): RowsAtOnce | undefined {
+    return this.atOnce.ofPrepared(query, values, session);
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {

@@ -49,7 +49,7 @@ export class RunningStatements {
   ): BegunStatement {
     const id = String(this.next++);
     const { controller, done } = cancelledWith(parent, deadline);
-    const query = shown(text);
+    const query = shownText(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
     this.entries.set(id, { user: user.name, statement: { id, database, query, client, startMillis }, controller });
     return {
@@ -94,7 +94,7 @@ export class RunningStatements {
 const BEHIND_CHARACTERS = 1024;
 
 /** The beginning of a text, without secrets. */
-function shown(text: string): string {
+export function shownText(text: string): string {
   const masked = maskSecrets(text.slice(0, QUERY_CHARACTERS_MAX + BEHIND_CHARACTERS));
   return masked.slice(0, QUERY_CHARACTERS_MAX) + (text.length > QUERY_CHARACTERS_MAX ? "…" : "");
 }

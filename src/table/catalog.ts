@@ -1,6 +1,7 @@
 /**
  * The tables that exist and how to change them. Implemented by the engine; used by the query layer and the servers.
  */
+import type { Batch } from "../column/batch.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
@@ -46,6 +47,11 @@ export interface ScannedTable {
   readonly series: SeriesView;
   /** Rows that match, from one snapshot taken when the first batch is asked for. @throws DbError TableColumnNotFound */
   scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch>;
+  /**
+   * The same rows as they are now, in the order of the request, where they are few and in memory; undefined where they must be scanned.
+   * Absent: the table does not do that. @throws DbError TableColumnNotFound
+   */
+  scanAtOnce?(request: ScanRequest): Batch | undefined;
   /**
    * The same rows, from one snapshot taken before this returns a promise, in parts for other threads; undefined when they are few, or
    * wanted in a way that parts cannot give. Absent: the table does not do that.

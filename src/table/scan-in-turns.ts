@@ -27,11 +27,21 @@ interface Scanning {
 const TURN_WANTED = new Error("BUG: a scan that was left for a turn is not begun anew");
 
 /** The batches of a scan. @throws DbError those of `scan`, and of memory */
-export async function* scanInTurns(
+export function scanInTurns(
   table: Pick<Table, "scan">,
   request: ScanRequest,
   work: Scanning,
   metrics?: ScanMetrics,
+): AsyncIterable<ScanBatch> {
+  const hasTests = request.tagPredicates.some(({ kind }) => kind === "test");
+  return hasTests ? scanTested(table, request, work, metrics) : table.scan(request, metrics);
+}
+
+async function* scanTested(
+  table: Pick<Table, "scan">,
+  request: ScanRequest,
+  work: Scanning,
+  metrics: ScanMetrics | undefined,
 ): AsyncGenerator<ScanBatch> {
   const tests = new PacedTests(work);
   const paced = { ...request, tagPredicates: request.tagPredicates.map((predicate) => tests.of(predicate)) };

@@ -68,6 +68,14 @@ export class FakeDb implements Db {
   /** What `write` waits for. */
   onWrite: () => Promise<void> = () => Promise.resolve();
 
+  sqlAtOnce(): undefined {
+    return undefined;
+  }
+
+  executeAtOnce(): undefined {
+    return undefined;
+  }
+
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.sessions.push(session);
     if (!this.names.includes(session.database)) {

@@ -35,6 +35,7 @@ export async function checkKnownPlans(
     const asked = round < 2 ? text : changed(text, shaped.constants, change);
     const found = plans.ofText(asked, context);
     const made = await plannedNow(asked, context);
+    if (context.signal.aborted) return { known, planned }; // What is planned now is refused, whatever it is.
     if (found?.kind === "known") {
       known++;
       if (made === undefined) throw new Error(`a plan was known of a text that is refused: ${asked}`);

@@ -10,6 +10,7 @@ import { createUserProvider } from "../../src/db/auth/user-provider.ts";
 import { LocalDb } from "../../src/db/local-db.ts";
 import type { ListenerOptions, WireListener } from "../../src/server/wire/listener.ts";
 import { ampleWireMemory } from "./wire-memory.ts";
+import { KnownPlans } from "../../src/query/known-plans/known-plans.ts";
 import { Machine } from "../engine/machine.ts";
 
 /** The server and what stands behind it. */
@@ -41,7 +42,8 @@ export async function startWire(
   const machine = await Machine.start();
   const pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", 2 ** 30);
   const scheduler = new Scheduler();
-  const db = new LocalDb(machine.engine, scheduler, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
+  const plans = new KnownPlans(2 ** 20);
+  const db = new LocalDb(machine.engine, scheduler, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool, plans });
   const metrics = new MetricRegistry();
   const bugs: Error[] = [];
   const server = await start({

@@ -9,11 +9,32 @@ interface RunningClient {
   stop(): Promise<WireReport>;
 }
 
-/** Runs a client to its end. @throws Error when it failed */
-export async function runClient(server: WireAddress, plan: WirePlan): Promise<WireReport> {
+/**
+ * Seconds that a client may take, beside those that it is told to ask for. Reason: a million rows by INSERT take a minute or two of a busy
+ * machine; what takes longer waits for an answer that does not come.
+ */
+const CLIENT_SECONDS_MAX = 300;
+
+/** Runs a client to its end. @throws Error when it failed, or did not end in time, which says what it was to do */
+export async function runClient(server: WireAddress, plan: WirePlan, secondsMax: number = CLIENT_SECONDS_MAX): Promise<WireReport> {
   const { child, report } = launch(server, plan);
+  const seconds = secondsMax + ("seconds" in plan ? plan.seconds : 0);
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, seconds * 1000);
   await child.stdin.end();
-  return await report;
+  try {
+    return await report;
+  } catch (thrown) {
+    if (!isLate) throw thrown;
+    throw new Error(`cannot ${plan.kind} over ${server.wire}, port ${server.port}: no end within ${seconds} s; it waits for an answer`, {
+      cause: thrown,
+    });
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** Starts a client that says when it is ready, and waits for that. @throws Error when it failed before */

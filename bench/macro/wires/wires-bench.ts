@@ -116,6 +116,7 @@ export async function runWires(bench: WiresBench): Promise<string> {
       progress(`${rows} rows into ${endpoint.name}`);
       await loadTable(endpoint, rows);
     }
+    progress(`waiting until ${target.name} rests, a minute at most`);
     await waitUntilIdle(running.server.pid);
     const readings = await measureAll(bench, ends);
     const idle = bench.only.length === 0 || isChosen("idle", bench.only) ? await measureIdle(bench, wires.map(own)) : [];

@@ -1,11 +1,13 @@
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Batch } from "../../column/batch.ts";
 import type { PageCache } from "../../storage/cache/page-cache.ts";
 import { initialValueOf } from "../../storage/region/default-value.ts";
 import type { Region, Snapshot } from "../../storage/region/region.ts";
 import type { OutputColumn } from "../../storage/scan/merge/assemble.ts";
 import { conditionsOf } from "../../storage/scan/select/column-condition.ts";
 import { ConstantColumn } from "../../storage/scan/runs/constant-column.ts";
+import { scanAtOnce } from "../../storage/scan/scan-at-once.ts";
 import { scanRows } from "../../storage/scan/scan.ts";
 import { type ResolvedScan, selectedScan } from "../../storage/scan/selected-scan.ts";
 import { snapshotOf } from "../../storage/share/scan-snapshot.ts";
@@ -97,6 +99,14 @@ export class EngineTable implements Table {
     yield* this.scanRegion(this.resolved(request, metrics));
   }
 
+  scanAtOnce(request: ScanRequest): Batch | undefined {
+    this.catchUp();
+    if (this.dropped) return undefined;
+    const scan = this.resolved(request, undefined);
+    const timeRange = this.livingRange(request.timeRange);
+    return scanAtOnce(this.scanOf(this.region.present(scan.registry), scan, timeRange));
+  }
+
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
@@ -146,7 +156,7 @@ export class EngineTable implements Table {
     return numbers;
   }
 
-  private scanOf({ memtables, files }: Snapshot, scan: RegionScan, timeRange: TimeRange): ResolvedScan {
+  private scanOf({ memtables, files }: Omit<Snapshot, "release">, scan: RegionScan, timeRange: TimeRange): ResolvedScan {
     const time = timeIndexOf(this.schema);
     return {
       memtables,

@@ -40,6 +40,17 @@ export interface KnownPlan {
   readonly environment: Environment;
 }
 
+/** A plan that may be answered within one turn. */
+export interface QuickPlan {
+  readonly statement: Select;
+  readonly plan: PlanNode;
+  /** Say whether it was: one that seldom is, is not tried each time. */
+  answered(isAnswered: boolean): void;
+}
+
+/** What of a query is asked to find its plan. */
+export type PlanContext = Pick<QueryContext, "catalog" | "clock" | "variables">;
+
 /** A plan that was just made, and by what. */
 export type MadePlan = Pick<KnownPlan, "plan" | "environment">;
 
@@ -67,6 +78,12 @@ class Shape {
 
   get bytes(): number {
     return this.ownBytes + this.variants.size * this.templateBytes;
+  }
+
+  /** The template of a variant that may be answered at once, if it holds and that is worth a try. */
+  quickOf(variant: string, { catalog }: PlanContext): PlanTemplate | undefined {
+    const template = this.variants.get(variant);
+    return template?.triesAtOnce() === true && template.holds(catalog) ? template : undefined;
   }
 
   /** The plan of a template, if there is one that holds. */
@@ -125,9 +142,7 @@ export class KnownPlans implements MemoryHolder {
   ofText(text: string, context: QueryContext): KnownPlan | NewText | undefined {
     const shaped = this.bytesMax === 0 ? undefined : shapeOf(text);
     if (shaped === undefined) return undefined;
-    const { protocol = "" } = context.variables.connection ?? {};
-    const { database, timeZone } = context.variables;
-    const key = `${protocol}\n${database}\n${timeZone}\n${shaped.shape}`;
+    const key = keyOf(shaped, context);
     const shape = this.shapes.get(key);
     const known = shape?.pinned && shape.planOf(pinnedText(shape.pinned, shaped.constants), context, shaped.constants);
     if (shape !== undefined) {
@@ -141,6 +156,36 @@ export class KnownPlans implements MemoryHolder {
     this.misses++;
     if (shape !== undefined && shape.pinned === undefined) return undefined;
     return { kind: "new", keep: (statement, made) => this.keepText({ key, text, shaped }, statement, made, context) };
+  }
+
+  /** The plan of a text that may be answered within one turn; undefined: it is run as others are, or not known. */
+  quickOfText(text: string, context: PlanContext): QuickPlan | undefined {
+    const shaped = this.bytesMax === 0 ? undefined : shapeOf(text);
+    if (shaped === undefined) return undefined;
+    const key = keyOf(shaped, context);
+    const shape = this.shapes.get(key);
+    const template = shape?.pinned && shape.quickOf(pinnedText(shape.pinned, shaped.constants), context);
+    if (shape === undefined || template === undefined) return undefined;
+    this.shapes.delete(key);
+    this.shapes.set(key, shape);
+    return this.quick(template, context, shaped.constants);
+  }
+
+  /** As `quickOfText`, of a prepared statement. @param context has the values */
+  quickOfPrepared(query: PreparedQuery, values: readonly ParameterValue[], context: PlanContext): QuickPlan | undefined {
+    const shape = this.bytesMax === 0 ? undefined : this.prepared.get(query);
+    const template = shape?.pinned && shape.quickOf(preparedKey(shape.pinned, values, context), context);
+    return template && this.quick(template, context, []);
+  }
+
+  private quick(template: PlanTemplate, context: PlanContext, constants: readonly TextConstant[]): QuickPlan | undefined {
+    const plan = template.planFor(withObjects(environmentOf(context.clock, context.variables), context), constants);
+    if (plan === undefined) return undefined;
+    const answered = (isAnswered: boolean): void => {
+      template.triedAtOnce(isAnswered);
+      if (isAnswered) this.hits++;
+    };
+    return { statement: template.statement, plan, answered };
   }
 
   /** What was prepared of a text lately; undefined where it must be prepared. */
@@ -207,6 +252,10 @@ interface AskedText {
   readonly shaped: TextShape;
 }
 
+function keyOf({ shape }: TextShape, { variables: { database, timeZone, connection } }: PlanContext): string {
+  return `${connection?.protocol ?? ""}\n${database}\n${timeZone}\n${shape}`;
+}
+
 /** The constants that templates of a shape are known by, as one text. */
 function pinnedText(pinned: readonly number[], constants: readonly TextConstant[]): string {
   let text = "";
@@ -218,7 +267,8 @@ function pinnedText(pinned: readonly number[], constants: readonly TextConstant[
 }
 
 /** What templates of a prepared statement are known by: values that plans hang on, and the session. */
-function preparedKey(pinned: readonly number[], values: readonly ParameterValue[], { variables }: QueryContext): string {
+function preparedKey(pinned: readonly number[], values: readonly ParameterValue[], { variables }: PlanContext): string {
+  if (pinned.length === 0) return `${variables.database}\n${variables.timeZone}`; // Neither has line ends.
   const known = pinned.map((index) => {
     const given = values[index];
     return given === undefined ? "" : `${displayName(given.type)} ${valueKey(given.value)}`;

@@ -20,6 +20,7 @@ import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { conjunctsOf } from "../expression/expression.ts";
 import type { Environment } from "../function/signature/environment.ts";
+import { mayAnswerAtOnce } from "../operator/answer-at-once.ts";
 import { inputsOf, type PlanNode } from "../operator/contract/node.ts";
 import type { PlannedTagPredicate } from "../operator/scan/node.ts";
 import { intersect, type SplitWhere, splitWhere } from "../operator/scan/split-where.ts";
@@ -32,6 +33,10 @@ import type { Expression, Select } from "../sql/syntax/ast.ts";
 import type { TextConstant } from "./text-shape.ts";
 import { hangsOnMoment, isQuery, placeholdersIn, someNode } from "./tree-tests.ts";
 import { type ConstantNodes, conditionsOf, constantsIn, withConstants } from "./written-where.ts";
+
+/** After so many statements in a row that were not answered at once, one of so many is tried: a try is 10 µs of work done twice. */
+const SLOW_ONES_MAX = 8;
+const TRIED_ONE_OF = 32;
 
 /** What a part of a WHERE comes to that the scan says wholly. */
 interface Exact {
@@ -61,6 +66,10 @@ export class PlanTemplate {
   private readonly scope: Scope;
   private readonly parts: readonly Part[];
   private readonly plan: PlanNode;
+  private readonly isQuick: boolean;
+  /** Statements in a row that could not be answered at once, and those that came since one was tried. */
+  private slowOnes = 0;
+  private passed = 0;
 
   /** @param made what `templateOf` found */
   constructor(made: {
@@ -80,6 +89,20 @@ export class PlanTemplate {
     this.scope = made.scope;
     this.parts = made.parts;
     this.plan = made.plan;
+    this.isQuick = mayAnswerAtOnce(made.plan);
+  }
+
+  /** Whether to try to answer its statement within one turn. */
+  triesAtOnce(): boolean {
+    if (!this.isQuick) return false;
+    if (this.slowOnes < SLOW_ONES_MAX) return true;
+    this.passed = (this.passed + 1) % TRIED_ONE_OF;
+    return this.passed === 0;
+  }
+
+  /** Notes what came of it. */
+  triedAtOnce(isAnswered: boolean): void {
+    this.slowOnes = isAnswered ? 0 : this.slowOnes + 1;
   }
 
   /** Whether its table is still the one that it was made for. */

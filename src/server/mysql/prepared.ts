@@ -14,6 +14,7 @@ import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.t
 import { MESSAGE_BYTES_MAX } from "../wire/limits.ts";
 import type { PacketReader } from "./codec.ts";
 import { Cursor } from "./cursor.ts";
+import type { KnownForms } from "./known-forms.ts";
 import { WireFailure } from "./errors.ts";
 import { answerOwn, ownStatement, type PlainStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
@@ -42,6 +43,7 @@ interface Prepared {
 /** See the file header. */
 export class PreparedStatements {
   private readonly talk: Talk;
+  private readonly forms: KnownForms;
   private readonly byId: KeptStatements<number, Prepared>;
   private readonly withCursor: Set<Prepared> = new Set();
   private next = 1;
@@ -49,8 +51,9 @@ export class PreparedStatements {
   private longBytes = 0;
   private longProblem: Error | undefined;
 
-  constructor(talk: Talk) {
+  constructor(talk: Talk, forms: KnownForms) {
     this.talk = talk;
+    this.forms = forms;
     this.byId = new KeptStatements(talk.session.memory);
   }
 
@@ -132,24 +135,50 @@ export class PreparedStatements {
     }
   }
 
-  /** COM_STMT_EXECUTE. @throws WireFailure, DbError, MalformedPacket */
-  async execute(reader: PacketReader): Promise<void> {
-    const { talk } = this;
-    const began = talk.parts.clock.monotonicMillis();
-    const { database: db } = talk.session;
+  /** COM_STMT_EXECUTE. Without a promise where its rows can be read at once. @throws WireFailure, DbError, MalformedPacket */
+  execute(reader: PacketReader): Promise<void> | undefined {
+    const began = this.talk.parts.clock.monotonicMillis();
+    const { database } = this.talk.session;
     const prepared = this.named(reader.u32(), "mysqld_stmt_execute");
     const problem = this.longProblem;
     this.longProblem = undefined;
+    let isLeft = false;
     try {
       if (problem !== undefined) throw problem;
       const flags = reader.u8();
       const values = this.readValues(reader, prepared, flags);
+      const wantsCursor = (flags & CURSOR_READ_ONLY) !== 0;
+      if (wantsCursor || prepared.cursor !== undefined || !this.runAtOnce(prepared, values)) {
+        isLeft = true;
+        return this.executeInTurns(prepared, values, wantsCursor).then(() => this.timed(began, database));
+      }
+    } finally {
+      if (!isLeft) this.dropLong(prepared);
+    }
+    this.timed(began, database);
+    return undefined;
+  }
+
+  private async executeInTurns(prepared: Prepared, values: readonly ParameterValue[], wantsCursor: boolean): Promise<void> {
+    try {
       await this.closeCursor(prepared);
-      await this.run(prepared, values, (flags & CURSOR_READ_ONLY) !== 0);
+      await this.run(prepared, values, wantsCursor);
     } finally {
       this.dropLong(prepared);
     }
-    talk.metrics.querySeconds.observe({ subprotocol: "binquery", db }, (talk.parts.clock.monotonicMillis() - began) / 1000);
+  }
+
+  private timed(began: number, db: string): void {
+    const { metrics, parts } = this.talk;
+    metrics.querySeconds.observe({ subprotocol: "binquery", db }, (parts.clock.monotonicMillis() - began) / 1000);
+  }
+
+  /** Tells all rows; false where they have to be waited for. */
+  private runAtOnce({ run }: Prepared, values: readonly ParameterValue[]): boolean {
+    const { session, parts } = this.talk;
+    const answer = run.kind === "query" ? parts.db.executeAtOnce(run.query, values, session) : undefined;
+    if (answer !== undefined) this.forms.send(answer, true);
+    return answer !== undefined;
   }
 
   private async run(prepared: Prepared, values: readonly ParameterValue[], wantsCursor: boolean): Promise<void> {

@@ -2,12 +2,14 @@
  * COM_QUERY: a text of one statement, or of several where the client allows that, each answered in turn, up to the first that fails.
  * Statements between two that the server answers itself are parsed together, so that a flaw in one is told before any of them has run.
  */
+import { utf8Text } from "../../base/bytes/utf8.ts";
 import { DbError } from "../../base/error.ts";
 import { Pace, paced } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { splitStatements, type StatementText } from "../wire/split-statements.ts";
 import { grammarText } from "./backslash-escapes.ts";
 import { WireFailure } from "./errors.ts";
+import type { KnownForms } from "./known-forms.ts";
 import { loadData } from "./load/load-data.ts";
 import { answerOwn, ownStatement } from "./own-statements.ts";
 import { Capability } from "./packets.ts";
@@ -28,6 +30,30 @@ export async function runQuery(text: Uint8Array, talk: Talk): Promise<void> {
   }
   const seconds = (talk.parts.clock.monotonicMillis() - began) / 1000;
   talk.metrics.querySeconds.observe({ subprotocol: "textquery", db: database }, seconds);
+}
+
+/**
+ * Answers a text of one small query whose plan is known, without a promise; false: it is for `runQuery`, and nothing was told.
+ *
+ * What is looked for first elsewhere is not here: only texts of a shape that went to the database are known, and in this one nothing stands
+ * for something else.
+ */
+export function runQueryAtOnce(sent: Uint8Array, talk: Talk, forms: KnownForms): boolean {
+  const { session, parts, metrics, packets } = talk;
+  if (packets.sequence !== 1) return false;
+  const text = utf8Text(sent);
+  if (text === undefined || text.includes("\\") || text.includes("_binary")) return false;
+  const began = parts.clock.monotonicMillis();
+  const { database: db } = session;
+  const answer = parts.db.sqlAtOnce(text, session);
+  if (answer === undefined) return false;
+  try {
+    forms.send(answer, false);
+  } catch (thrown) {
+    talk.failed(thrown);
+  }
+  metrics.querySeconds.observe({ subprotocol: "textquery", db }, (parts.clock.monotonicMillis() - began) / 1000);
+  return true;
 }
 
 /** A text as the grammar reads it, and its statements. */

@@ -2,6 +2,7 @@
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
+import type { CellPrinter } from "../wire/cells/cells.ts";
 import { RowStream, type RowWriter } from "../wire/cells/row-stream.ts";
 import { ANSWER_BYTES } from "../wire/limits.ts";
 import type { CannedRows } from "./canned-answers.ts";
@@ -74,6 +75,20 @@ export function describeColumns(packets: PacketWriter, headers: readonly ColumnH
   for (const header of headers) describeColumn(packets, header);
 }
 
+/** What writes the cells of a result's columns, and which of them begin with their length. */
+export interface ColumnPrinters {
+  readonly printers: readonly CellPrinter[];
+  readonly haveLength: readonly boolean[];
+}
+
+/** What writes columns. */
+export function printersOf(headers: readonly ColumnHeader[], isBinary: boolean, timeZone: string): ColumnPrinters {
+  return {
+    printers: headers.map(({ type }) => (isBinary ? binaryPrinter(type, timeZone) : textPrinter(type, timeZone))),
+    haveLength: headers.map(({ type }) => !isBinary || hasLength(type)),
+  };
+}
+
 /** Rows to be sent, and what writes them. */
 export interface OpenRows {
   readonly stream: RowStream;
@@ -82,8 +97,7 @@ export interface OpenRows {
 
 /** The rows of a result. Whoever opens them closes their stream. */
 export function openRows({ packets, session: { timeZone } }: Talk, { headers, batches }: RowsResult, isBinary: boolean): OpenRows {
-  const printers = headers.map(({ type }) => (isBinary ? binaryPrinter(type, timeZone) : textPrinter(type, timeZone)));
-  const haveLength = headers.map(({ type }) => !isBinary || hasLength(type));
+  const { printers, haveLength } = printersOf(headers, isBinary, timeZone);
   return {
     stream: new RowStream(headers, batches, printers),
     write: (columns, from, to) => writeRows(columns, haveLength, isBinary, from, to, packets, ANSWER_BYTES / 2),

@@ -23,9 +23,10 @@ import { complain, complaintOf, WireFailure } from "./errors.ts";
 import { greet, type HandshakeResponse, newScramble, OFFERED, readChangeUser, readResponse, wishesTls } from "./handshake.ts";
 import { unknownDatabase, useDatabase } from "./own-statements.ts";
 import { Capability, Command, FRAMING, HEADER_BYTES, PART_BYTES } from "./packets.ts";
+import { KnownForms } from "./known-forms.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { readAttributes } from "./given-values.ts";
-import { runQuery } from "./query.ts";
+import { runQuery, runQueryAtOnce } from "./query.ts";
 import { type Accounts, greetingPlugin, Plugin, SignIn, switchPlugin, tellFastSuccess } from "./sign-in.ts";
 import { type MysqlParts, Talk } from "./talk.ts";
 
@@ -43,6 +44,7 @@ interface Ready {
   readonly kind: "ready";
   readonly talk: Talk;
   readonly prepared: PreparedStatements;
+  readonly forms: KnownForms;
 }
 
 type State =
@@ -265,7 +267,8 @@ export class MysqlSession implements WireProtocol {
       capabilities: response.capabilities & OFFERED,
       readPacket: () => this.readPacket(),
     });
-    this.state = { kind: "ready", talk, prepared: new PreparedStatements(talk) };
+    const forms = new KnownForms(talk);
+    this.state = { kind: "ready", talk, forms, prepared: new PreparedStatements(talk, forms) };
     connections.add(this.id, {
       user,
       cancel: () => session.cancel("Query has been cancelled: KILL asked for it"),
@@ -292,7 +295,7 @@ export class MysqlSession implements WireProtocol {
     const reader = new PacketReader(payload.subarray(1));
     switch (code) {
       case Command.Query:
-        return this.query(reader, state.talk);
+        return this.query(reader, state);
       case Command.StmtPrepare:
         return tried(state.talk, () => state.prepared.prepare(reader.rest()));
       case Command.StmtExecute:
@@ -306,7 +309,7 @@ export class MysqlSession implements WireProtocol {
     }
   }
 
-  private async query(reader: PacketReader, talk: Talk): Promise<void> {
+  private query(reader: PacketReader, { talk, forms }: Ready): Promise<void> | undefined {
     let text: Uint8Array;
     try {
       talk.session.connection.attributes = talk.has(Capability.QueryAttributes)
@@ -315,9 +318,9 @@ export class MysqlSession implements WireProtocol {
       text = reader.rest();
     } catch (thrown) {
       talk.failed(thrown);
-      return;
+      return undefined;
     }
-    await runQuery(text, talk);
+    return runQueryAtOnce(text, talk, forms) ? undefined : runQuery(text, talk);
   }
 
   private shortCommand(code: number, reader: PacketReader, { talk, prepared }: Ready): Promise<void> | void {
@@ -374,8 +377,19 @@ function userNamed(name: string): User {
 }
 
 /** Runs a command; its failure is told. */
-function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> {
-  return guarded(work, (thrown) => talk.failed(thrown));
+function tried(talk: Talk, work: () => Promise<void> | void): Promise<void> | undefined {
+  try {
+    const promise = work();
+    return promise === undefined
+      ? undefined
+      : guarded(
+          () => promise,
+          (thrown) => talk.failed(thrown),
+        );
+  } catch (thrown) {
+    talk.failed(thrown);
+    return undefined;
+  }
 }
 
 async function reset({ talk, prepared }: Ready): Promise<void> {

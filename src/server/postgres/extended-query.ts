@@ -11,6 +11,7 @@ import { DbError } from "../../base/error.ts";
 import { Pace, paced } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
+import type { RowsAtOnce } from "../../db/db.ts";
 import { KeptStatements, PREPARED_MAX } from "../../query/kept-statements.ts";
 import type { ParameterValue, PreparedQuery } from "../../query/prepared-query.ts";
 import type { StatementResult } from "../../query/statement-result.ts";
@@ -27,7 +28,7 @@ import { answerOwn, columnsOf, endsTransaction, type PlainStatement } from "./ow
 import { ownStatement } from "./own-statements.ts";
 import { Tell, TransactionState } from "./packets.ts";
 import { parameterValue } from "./parameter-values.ts";
-import { describeRows, Format, rowsAs, rowStream } from "./results.ts";
+import { describeRows, Format, rowsAs, rowStream, writeRowsAtOnce } from "./results.ts";
 import type { SimpleParts } from "./simple-query.ts";
 import { WireFailure } from "./errors.ts";
 import type { Talk } from "./talk.ts";
@@ -61,6 +62,8 @@ interface Portal {
   /** Of its values, which the connection's memory keeps. */
   readonly bytes: number;
   running: Running | undefined;
+  /** Its rows, where they were read at once to describe them. */
+  atOnce: RowsAtOnce | undefined;
   /** Rows that were sent, once it has none any more. */
   isDone: boolean;
 }
@@ -129,7 +132,7 @@ export class ExtendedQuery {
   }
 
   /** Bind. @throws WireFailure, DbError, MalformedMessage */
-  async bind(reader: MessageReader): Promise<void> {
+  bind(reader: MessageReader): Promise<void> | undefined {
     const portalName = reader.text();
     const name = reader.text();
     const prepared = this.preparedNamed(name);
@@ -149,12 +152,18 @@ export class ExtendedQuery {
     const resultFormats = readFormats(reader);
     reader.end();
     this.talk.checkTransaction(prepared.kind === "own" && endsTransaction(prepared.statement));
-    await this.closePortal(portalName);
+    const closed = this.closePortal(portalName);
+    const portal = { prepared, values, formats: resultFormats, bytes: reader.length, running: undefined, atOnce: undefined, isDone: false };
+    if (closed !== undefined) return closed.then(() => this.keepPortal(portalName, portal));
+    this.keepPortal(portalName, portal);
+    return undefined;
+  }
+
+  private keepPortal(name: string, portal: Portal): void {
     if (this.portals.size >= PORTALS_MAX) throw new WireFailure("53000", `cannot bind: a connection has ${PORTALS_MAX} portals at most`);
-    const bytes = reader.length;
-    if (!this.talk.session.memory.keep(bytes))
+    if (!this.talk.session.memory.keep(portal.bytes))
       throw new WireFailure("53200", "out of memory: there is no room for the values of this portal (memory.limit); close some");
-    this.portals.set(portalName, { prepared, values, formats: resultFormats, bytes, running: undefined, isDone: false });
+    this.portals.set(name, portal);
     tell(this.talk.outgoing, Tell.BindComplete);
   }
 
@@ -183,16 +192,43 @@ export class ExtendedQuery {
   }
 
   /** Execute. @throws WireFailure, DbError */
-  async execute(reader: MessageReader): Promise<void> {
+  execute(reader: MessageReader): Promise<void> | undefined {
     const name = reader.text();
     const rowsMax = reader.i32();
     reader.end();
     const portal = this.portalNamed(name);
     const began = this.talk.parts.clock.monotonicMillis();
-    const { database: db } = this.talk.session;
-    await this.run(portal, Math.max(0, rowsMax));
+    const { database } = this.talk.session;
+    if (!this.runAtOnce(portal, rowsMax)) return this.run(portal, Math.max(0, rowsMax)).then(() => this.timed(began, database));
+    this.timed(began, database);
+    return undefined;
+  }
+
+  private timed(began: number, db: string): void {
     const seconds = (this.talk.parts.clock.monotonicMillis() - began) / 1000;
     this.talk.metrics.querySeconds.observe({ subprotocol: "extended", db }, seconds);
+  }
+
+  /** Tells all rows of a portal without a promise; false: it has to be run. */
+  private runAtOnce(portal: Portal, rowsMax: number): boolean {
+    const { outgoing, session, forms } = this.talk;
+    if (portal.isDone || portal.running !== undefined) return false;
+    const answer = this.atOnce(portal);
+    if (answer === undefined || (rowsMax > 0 && answer.batch.rowCount >= rowsMax)) return false;
+    portal.atOnce = undefined;
+    const form = forms.of(answer.headers, portal.formats, session.settings, outgoing);
+    writeRowsAtOnce(answer.batch, form, outgoing);
+    portal.isDone = true;
+    tellText(outgoing, Tell.CommandComplete, `SELECT ${answer.batch.rowCount}`);
+    return true;
+  }
+
+  /** The rows of a portal, where they can be read at once. */
+  private atOnce(portal: Portal): RowsAtOnce | undefined {
+    const { prepared, values } = portal;
+    if (prepared.kind !== "query" || portal.running !== undefined) return undefined;
+    portal.atOnce ??= this.talk.parts.db.executeAtOnce(prepared.query, values, this.talk.session);
+    return portal.atOnce;
   }
 
   /** Close: what is not there is closed. @throws MalformedMessage */
@@ -207,14 +243,23 @@ export class ExtendedQuery {
   }
 
   /** Sync, and the end of a failed round: portals end unless a transaction keeps them. */
-  async sync(): Promise<void> {
-    if (this.talk.transaction === TransactionState.Open) return;
-    await this.closePortals();
+  sync(): Promise<void> | undefined {
+    return this.talk.transaction === TransactionState.Open ? undefined : this.closePortals();
   }
 
-  /** Ends all portals. */
-  async closePortals(): Promise<void> {
-    for (const name of this.portals.keys()) await this.closePortal(name);
+  /** Whether there are portals. */
+  get hasPortals(): boolean {
+    return this.portals.size > 0;
+  }
+
+  /** Ends all portals; a promise where one of them runs. */
+  closePortals(): Promise<void> | undefined {
+    const running: Promise<void>[] = [];
+    for (const name of this.portals.keys()) {
+      const closed = this.closePortal(name);
+      if (closed !== undefined) running.push(closed);
+    }
+    return running.length === 0 ? undefined : Promise.all(running).then(() => undefined);
   }
 
   private async deallocate(name: string | undefined): Promise<void> {
@@ -234,12 +279,12 @@ export class ExtendedQuery {
     return portal;
   }
 
-  private async closePortal(name: string): Promise<void> {
+  private closePortal(name: string): Promise<void> | undefined {
     const portal = this.portals.get(name);
+    if (portal === undefined) return undefined;
     this.portals.delete(name);
-    if (portal === undefined) return;
     this.talk.session.memory.release(portal.bytes);
-    await endRun(portal);
+    return portal.running === undefined ? undefined : endRun(portal);
   }
 
   /** Columns as far as they are known before there are values. */
@@ -252,7 +297,7 @@ export class ExtendedQuery {
     if (query.statement.kind === "explain" && query.statement.analyze) return query.columns;
     // Planned with NULLs of the types that the client gave. Nothing is read of it.
     const values = oids.map((oid): ParameterValue => ({ type: parameterType(oid) ?? { kind: "null" }, value: undefined }));
-    const trial: Portal = { prepared, values, formats: [], bytes: 0, running: undefined, isDone: false };
+    const trial: Portal = { prepared, values, formats: [], bytes: 0, running: undefined, atOnce: undefined, isDone: false };
     try {
       return (await this.begun(trial)).rows?.headers;
     } catch (thrown) {
@@ -268,13 +313,15 @@ export class ExtendedQuery {
     const { prepared } = portal;
     if (prepared.kind !== "query") return ownColumns(prepared);
     if (!GIVES_ROWS.test(prepared.query.statement.kind)) return undefined;
-    return (await this.begun(portal)).rows?.headers;
+    const headers = this.atOnce(portal)?.headers;
+    return headers ?? (await this.begun(portal)).rows?.headers;
   }
 
   /** Begins to run a portal, unless it has begun. */
   private async begun(portal: Portal): Promise<Running> {
     const { prepared, values, formats } = portal;
     if (portal.running !== undefined) return portal.running;
+    portal.atOnce = undefined;
     if (prepared.kind !== "query") throw new WireFailure("XX000", "a portal without a query was run as one");
     const { session, parts } = this.talk;
     const run = session.begin();

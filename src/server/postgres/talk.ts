@@ -12,6 +12,7 @@ import { MalformedMessage } from "./codec.ts";
 import { complain, complaintOf, WireFailure } from "./errors.ts";
 import { beginMessage, endMessage } from "./codec.ts";
 import { Tell, TransactionState } from "./packets.ts";
+import { KnownForms } from "./results.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the whole server has. */
@@ -32,6 +33,7 @@ export class Talk {
   readonly outgoing: Outgoing;
   readonly session: WireSession;
   readonly settings: Settings;
+  readonly forms: KnownForms = new KnownForms();
   transaction: TransactionState = TransactionState.Idle;
 
   constructor(parts: PostgresParts, metrics: WireMetrics, connection: WireConnection, session: WireSession, settings: Settings) {

@@ -382,6 +382,15 @@ export class Region {
     };
   }
 
+  /** What a snapshot would hold, for a reader that is done before anything else happens: nothing is kept for it. */
+  present(registry: SeriesRegistry = this.registry): Omit<Snapshot, "release"> {
+    const memtables: MemtableView[] = [];
+    for (const memtable of [...this.frozen, this.active]) {
+      if (memtable.chunks.length > 0) memtables.push(this.numbers.viewFor(memtable.view(), registry));
+    }
+    return { memtables, files: this.files };
+  }
+
   /**
    * Takes files away and, with a `sequence`, all rows in memory, which are those up to it. Rows under way (built, not yet published) are
    * among them.

@@ -7,6 +7,8 @@ export function timesSource(times: ScanSource["times"]): ScanSource {
     times,
     addRuns: () => undefined,
     column: async () => [],
+    timesAtHand: () => undefined,
+    columnAtHand: () => undefined,
     timesAt: async () => ({ kind: "time", base: 0n, offsets: new Float64Array(0), validity: undefined }),
     columnAt: async () => undefined,
     latest: 0,

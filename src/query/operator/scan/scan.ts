@@ -39,7 +39,7 @@ export function testsOf(predicates: readonly PlannedTagPredicate[], environment:
 }
 
 /** The types that the plan was made for still hold. @throws DbError RequestOutdated */
-function checkTypes({ table, request, columns }: ScanNode): void {
+export function checkTypes({ table, request, columns }: ScanNode): void {
   for (const [i, name] of request.projection.entries()) {
     const planned = columns[i]?.type;
     const now = table.schema.columns.find((column) => column.name === name);

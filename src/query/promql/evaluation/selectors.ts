@@ -67,13 +67,13 @@ function lastMillis({ startMillis, stepMillis, count }: Moments): number {
   return startMillis + stepMillis * (count - 1);
 }
 
-async function* selected(
+function selected(
   node: VectorSelector,
   moments: Moments,
   backMillis: number,
   query: QueryScope,
   newestOnly = false,
-): AsyncGenerator<Iterable<SampledSeries>> {
+): AsyncIterable<Iterable<SampledSeries>> {
   const { source, run, selections, times } = query;
   // Extended ranges look at samples outside of them.
   const before = backMillis + (node.isAnchored || node.isSmoothed ? times.lookbackMillis : 0);
@@ -83,11 +83,13 @@ async function* selected(
   // Hints of resets come from the samples before.
   const ofOne = newestOnly && !resolves;
   const read = { matchers: node.matchers, firstMillis, lastMillis: lastMillis(moments) + after, newestOnly: ofOne };
-  for await (const group of selections.read(node, read, source, run)) {
-    if (!resolves) {
-      yield group;
-      continue;
-    }
+  const groups = selections.read(node, read, source, run);
+  // Handed on as they are: a generator more is a part of what a query of one series takes.
+  return resolves ? withResolved(groups, query) : groups;
+}
+
+async function* withResolved(groups: AsyncIterable<Iterable<SampledSeries>>, query: QueryScope): AsyncGenerator<Iterable<SampledSeries>> {
+  for await (const group of groups) {
     for (const series of group) {
       if (series.histograms === undefined) yield [series];
       else yield [{ ...series, histograms: await withResolvedHints(series.histograms, query) }];

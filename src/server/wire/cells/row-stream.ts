@@ -6,6 +6,7 @@ import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import { Pace } from "../../../base/scheduler/pace.ts";
 import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
+import type { Vector } from "../../../column/vector.ts";
 import type { Outgoing } from "../outgoing.ts";
 import { type CellPrinter, Cells, pieceRows } from "./cells.ts";
 
@@ -16,6 +17,33 @@ export type RowWriter = (columns: readonly Cells[], from: number, to: number, ou
 export interface RowsContext {
   readonly outgoing: Outgoing;
   readonly scheduler: Scheduler;
+}
+
+/** Writes all rows of a small batch, without turns and waits. */
+export function writeBatch(batch: Batch, printers: readonly CellPrinter[], outgoing: Outgoing, write: RowWriter): void {
+  const columns = printers.map(() => Cells.take());
+  try {
+    for (let start = 0; start < batch.rowCount; ) {
+      const rowCount = pieceRows(batch, start);
+      for (let i = 0; i < columns.length; i++) printPiece(columns[i], printers[i], batch.vectors[i], start, rowCount);
+      for (let from = 0; from < rowCount; ) from = write(columns, from, rowCount, outgoing);
+      start += rowCount;
+    }
+  } finally {
+    for (const cells of columns) cells.giveBack();
+  }
+}
+
+function printPiece(
+  cells: Cells | undefined,
+  printer: CellPrinter | undefined,
+  vector: Vector | undefined,
+  start: number,
+  rowCount: number,
+): void {
+  if (cells === undefined || printer === undefined || vector === undefined) return;
+  cells.makeRows(rowCount);
+  printer(vector, start, rowCount, cells);
 }
 
 /** The rows of one result, sent as many at a time as are asked for. */
@@ -29,12 +57,14 @@ export class RowStream {
   private pieceStart = 0;
   private pieceEnd = 0;
   private isDone = false;
+  private isClosed = false;
+  private isSending = false;
 
   /** @param printers one a column */
   constructor(headers: readonly ColumnHeader[], batches: AsyncIterable<Batch>, printers: readonly CellPrinter[]) {
     this.headers = headers;
     this.batches = batches[Symbol.asyncIterator]();
-    this.columns = printers.map((printer) => ({ cells: new Cells(), printer }));
+    this.columns = printers.map((printer) => ({ cells: Cells.take(), printer }));
   }
 
   /**
@@ -49,6 +79,7 @@ export class RowStream {
     rowsMax: number,
     write: RowWriter,
   ): Promise<{ readonly rowCount: number; readonly hasMore: boolean }> {
+    this.isSending = true;
     const pace = new Pace(scheduler);
     const cells = this.columns.map((column) => column.cells);
     let rowCount = 0;
@@ -66,9 +97,12 @@ export class RowStream {
     return { rowCount, hasMore: true };
   }
 
-  /** Ends it before its end. */
+  /** Ends it, before its end or after. */
   async close(): Promise<void> {
     this.batch = undefined;
+    // A connection that is gone ends what is still being sent: its cells are no one else's then.
+    if (!this.isClosed && !this.isSending) for (const { cells } of this.columns) cells.giveBack();
+    this.isClosed = true;
     if (!this.isDone) await this.batches.return?.();
     this.isDone = true;
   }
@@ -93,8 +127,7 @@ export class RowStream {
     this.pieceEnd = this.sent + rowCount;
     for (const [i, vector] of batch.vectors.entries()) {
       const column = this.columns[i];
-      column?.cells.makeRows(rowCount);
-      column?.printer(vector, this.pieceStart, rowCount, column.cells);
+      printPiece(column?.cells, column?.printer, vector, this.pieceStart, rowCount);
     }
   }
 }

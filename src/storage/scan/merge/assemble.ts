@@ -88,7 +88,7 @@ export async function assembleClusters(assembler: Assembler, clusters: readonly 
 }
 
 /** A run goes on only while its rows follow each other in one source: the times of another source may lie before it. */
-function runsOf(segments: readonly Segment[]): SeriesRuns {
+export function runsOf(segments: readonly Segment[]): SeriesRuns {
   const starts = [0];
   const series: number[] = [];
   let at = 0;
@@ -176,7 +176,13 @@ async function readField(
   );
 }
 
-function tagVector({ tags, dictionaries }: Assembler, position: number, runs: SeriesRuns, rowCount: number): DictionaryVector {
+/** The tag of each row. */
+export function tagVector(
+  { tags, dictionaries }: Pick<Assembler, "tags" | "dictionaries">,
+  position: number,
+  runs: SeriesRuns,
+  rowCount: number,
+): DictionaryVector {
   const codes = new Uint32Array(rowCount);
   const own = dictionaries.get(position);
   const codeOf = tags.codesAt(position);

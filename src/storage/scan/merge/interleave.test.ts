@@ -27,6 +27,8 @@ class Counted {
       times: async (ranges) => pieces(ranges),
       addRuns: unused,
       column: unused,
+      timesAtHand: unused,
+      columnAtHand: unused,
       timesAt: unused,
       columnAt: unused,
       latest: 0,

@@ -41,6 +41,10 @@ export interface ScanSource {
   times(ranges: readonly RowRange[]): Promise<readonly Piece[]>;
   /** Values of the rows of `ranges`, in their order, in pieces. */
   column(column: ScanColumn, ranges: readonly RowRange[]): Promise<readonly Piece[]>;
+  /** As `times`, of one range, where it is in memory: undefined where it has to be read. */
+  timesAtHand(range: RowRange): readonly Piece[] | undefined;
+  /** As `column`, in the same way. */
+  columnAtHand(column: ScanColumn, range: RowRange): readonly Piece[] | undefined;
   /** As `times`, of single rows. */
   timesAt(rows: Uint32Array): Promise<Vector>;
   /** As `column`, of single rows; undefined: NULLs. */

@@ -37,7 +37,7 @@ export async function clipRuns(runs: RunList, sources: readonly ScanSource[], mi
 const CLIPPED_AT_ONCE = 4096;
 
 /** Cuts one run, whose times begin with piece `next`. Returns the piece behind them. */
-function clipRun(runs: RunList, run: number, pieces: readonly Piece[], next: number, minOffset: number, maxOffset: number): number {
+export function clipRun(runs: RunList, run: number, pieces: readonly Piece[], next: number, minOffset: number, maxOffset: number): number {
   const start = runs.starts[run] as number;
   let left = (runs.ends[run] as number) - start;
   let at = next;

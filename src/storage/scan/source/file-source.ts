@@ -35,7 +35,8 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
   const pruner = new PagePruner(file, scan.conditions, scan.metrics);
   const summaries = scan.summaries === undefined ? undefined : new PageSummaries(file, scan.summaries, scan.selection, scan.metrics);
   const retyped = new Map<number, RetypedVectors>();
-  const pageRows = new PageRows(file);
+  let pageRowsMade: PageRows | undefined;
+  const pageRows = (): PageRows => (pageRowsMade ??= new PageRows(file));
   return {
     addRuns: (source, from, to, runs) => addRuns(file, scan, source, from, to, runs),
     times: (ranges) => piecesOf(file, timeColumn, ranges, scan.metrics),
@@ -53,13 +54,21 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
       for (const { start, end } of ranges) rowCount += end - start;
       return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
     },
-    timesAt: (rows) => pageRows.take(timeColumn, scan.timeType, rows, scan.metrics),
+    timesAtHand: (range) => piecesAtHand(file, timeColumn, range),
+    columnAtHand(column, range): readonly Piece[] | undefined {
+      const position = file.columnOf(column.id);
+      if (position >= 0) return piecesAtHand(file, position, range);
+      if (column.former !== undefined) return undefined;
+      const rowCount = range.end - range.start;
+      return [{ vector: column.missing?.atLeast(rowCount), from: 0, to: rowCount }];
+    },
+    timesAt: (rows) => pageRows().take(timeColumn, scan.timeType, rows, scan.metrics),
     async columnAt(column, rows): Promise<Vector | undefined> {
       const position = file.columnOf(column.id);
-      if (position >= 0) return await pageRows.take(position, column.type, rows, scan.metrics);
+      if (position >= 0) return await pageRows().take(position, column.type, rows, scan.metrics);
       const old = formerIn(column.former, (id) => (file.columnOf(id) >= 0 ? file.columnOf(id) : undefined));
       if (old === undefined) return column.missing?.atLeast(rows.length);
-      return new RetypedVectors().of(await pageRows.take(old.found, old.type, rows, scan.metrics), old.type, column.type);
+      return new RetypedVectors().of(await pageRows().take(old.found, old.type, rows, scan.metrics), old.type, column.type);
     },
     latest: scan.latest,
     newestOfAll: (from, to) => newestOfAll(file, scan, from, to),
@@ -128,6 +137,21 @@ function fewRuns(file: OpenSst, selection: SeriesSelection, from: number, to: nu
   }
   const runs = found.subarray(0, count);
   return isSorted ? runs : runs.sort();
+}
+
+/** As `piecesOf`, of pages that are in the cache; undefined where one of them is not. */
+function piecesAtHand(file: OpenSst, column: number, { start, end }: RowRange): readonly Piece[] | undefined {
+  const pieces: Piece[] = [];
+  for (let at = start; at < end; ) {
+    const page = file.pageOf(at);
+    const vector = file.pageAtHand(column, page);
+    if (vector === undefined) return undefined;
+    const pageStart = file.pageStarts[page] as number;
+    const to = Math.min(file.pageStarts[page + 1] as number, end);
+    pieces.push({ vector, from: at - pageStart, to: to - pageStart });
+    at = to;
+  }
+  return pieces;
 }
 
 /** One page is asked for once however many ranges lie in it: newest rows of 4,000 series are 4,000 ranges in a few hundred pages. */

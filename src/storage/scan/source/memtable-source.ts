@@ -56,6 +56,8 @@ export function memtableSource(memtables: readonly MemtableView[], scan: Memtabl
       const vector = vectorOf(column);
       return ranges.map(({ start, end }) => ({ vector, from: start, to: end }));
     },
+    timesAtHand: (range) => [{ vector: times, from: range.start, to: range.end }],
+    columnAtHand: (column, range) => [{ vector: vectorOf(column), from: range.start, to: range.end }],
     timesAt: async (rows) => takeRows(times, rows),
     columnAt: async (column, rows) => takeRows(vectorOf(column), rows),
     latest: Number.POSITIVE_INFINITY,

@@ -54,6 +54,8 @@ export class SstFile {
   private readonly warn: Warn;
   private probing: Promise<Probe> | undefined;
   private opening: Promise<OpenSst> | undefined;
+  /** What `opening` came to, and for whom, for those that cannot wait. */
+  private known: { readonly opening: Promise<OpenSst>; readonly opened: OpenSst } | undefined;
   private reader: FileReader | undefined;
   /** The footer that was read last, while anybody has it: who asks the filter of a file mostly opens it next. */
   private footer: WeakRef<ParquetFile> | undefined;
@@ -93,8 +95,29 @@ export class SstFile {
     assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
     if (!this.isNumberedBy(registry, cache)) return this.openFormer(registry, cache);
     if (this.held !== undefined) cache.get(this.held.key); // It counts as just used.
-    this.opening ??= this.openOnce(registry, cache);
+    this.opening ??= this.noted(this.openOnce(registry, cache));
     return this.opening;
+  }
+
+  private forget(): void {
+    this.opening = undefined;
+    this.known = undefined;
+  }
+
+  private noted(opening: Promise<OpenSst>): Promise<OpenSst> {
+    const noting = opening.then((opened) => {
+      if (this.opening === noting) this.known = { opening: noting, opened };
+      return opened;
+    });
+    return noting;
+  }
+
+  /** The file, where it is open for this registry already. It counts as just used. */
+  openedNow(registry: SeriesRegistry, cache: PageCache): OpenSst | undefined {
+    const { known, held } = this;
+    if (known === undefined || held === undefined || known.opening !== this.opening || this.registry !== registry) return undefined;
+    cache.get(held.key);
+    return known.opened;
   }
 
   /** Whether what is open has the registry's numbers; a later registry than before has it forget what is open. */
@@ -105,7 +128,7 @@ export class SstFile {
       // Scans that have it go on with it.
       if (this.held !== undefined) cache.remove(this.held.key);
       for (const { key } of this.tables.values()) cache.remove(key);
-      this.opening = undefined;
+      this.forget();
       this.tables.clear();
     }
     this.registry = registry;
@@ -192,7 +215,7 @@ export class SstFile {
     this.held?.cache.remove(this.held.key);
     this.baseKey?.cache.remove(this.baseKey.key);
     for (const { key } of this.tables.values()) this.baseKey?.cache.remove(key);
-    this.opening = undefined;
+    this.forget();
     this.basing = undefined;
     this.tables.clear();
     this.reader?.close();
@@ -283,7 +306,7 @@ export class SstFile {
         if (this.registry !== registry) return opened; // Another is current by now.
         // Scans that have it go on with it.
         cache.hold(this.held.key, opened.byteLength, () => {
-          this.opening = undefined;
+          this.forget();
         });
         return opened;
       });
@@ -301,7 +324,7 @@ export class SstFile {
     }
     this.footer = undefined;
     this.probing = undefined;
-    this.opening = undefined;
+    this.forget();
     this.basing = undefined;
   }
 
