@@ -18,6 +18,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -29,6 +30,8 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+/** Protobuf messages, and what `bun install` generates from them. */
+const PROTO = join(ROOT, "proto");
 const EXECUTABLE = process.platform === "win32" ? "bun.exe" : "bun";
 
 /** A second signal of the same kind within this time is the terminal's or npm's copy of the first; a later one is meant. */
@@ -146,11 +149,23 @@ function findBun() {
   return cached;
 }
 
-/** Names the lock file and the manifest by content: a stamp of this text says that node_modules fits them. */
+/** Names the lock file, the manifest and the protobuf messages by content: a stamp of this text says that what an install makes fits them. */
 function lockDigest() {
   const hash = createHash("sha256");
-  for (const name of ["package.json", "bun.lock"]) hash.update(readFileSync(join(ROOT, name))).update("\0");
+  const messages = existsSync(PROTO) ? readdirSync(PROTO, { recursive: true, encoding: "utf8" }).filter(isMessageSource).sort() : [];
+  const names = ["package.json", "bun.lock", ...messages.map((name) => join("proto", name))];
+  for (const name of names)
+    hash
+      .update(name)
+      .update("\0")
+      .update(readFileSync(join(ROOT, name)))
+      .update("\0");
   return hash.digest("hex");
+}
+
+/** Whether a file below `proto` says what `bun install` generates (its script `prepare`). */
+function isMessageSource(name) {
+  return name.endsWith(".proto") || name.endsWith(".yaml");
 }
 
 function isAlive(pid) {
@@ -184,7 +199,8 @@ async function installDependencies(bun, environment) {
   const modules = join(ROOT, "node_modules");
   const stamp = join(modules, ".varve-lock");
   const digest = lockDigest();
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
+  const isDone = () =>
+    existsSync(stamp) && readFileSync(stamp, "utf8") === digest && (!existsSync(PROTO) || existsSync(join(PROTO, "gen")));
   if (isDone()) return;
   mkdirSync(modules, { recursive: true });
   const lock = join(modules, ".varve-installing");

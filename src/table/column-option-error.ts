@@ -1,7 +1,6 @@
-import { DbError } from "../base/error.ts";
-import { StatusCode } from "../base/status-code.ts";
+import { type DbError, invalidArguments } from "../base/error.ts";
 
 /** A column option that cannot be. */
 export function columnOptionError(column: string, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid column option, column name: ${column}, error: ${why}`);
+  return invalidArguments(`Invalid column option, column name: ${column}, error: ${why}`);
 }

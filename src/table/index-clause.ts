@@ -1,5 +1,5 @@
 /** Index clauses of columns, as a schema keeps them: `SKIPPING INDEX WITH(granularity = '10240', …)`. */
-import { DbError } from "../base/error.ts";
+import { DbError, invalidArguments } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import { columnOptionError } from "./column-option-error.ts";
 import type { ColumnDefinition } from "./schema.ts";
@@ -25,7 +25,7 @@ function checkOption(kind: IndexKind, key: string, value: string): void {
     throw refused(`${value}, expected: ${choices.map((choice) => `'${choice}'`).join(" | ")}`);
   }
   // A signed number is no value of an option at all, whatever the option.
-  if (/^[+-]/.test(value)) throw new DbError(StatusCode.InvalidArguments, `Invalid expr as option value, error: ${value} not accepted`);
+  if (/^[+-]/.test(value)) throw invalidArguments(`Invalid expr as option value, error: ${value} not accepted`);
   if (key === "granularity" && !(/^\d{1,9}$/.test(value) && Number(value) > 0)) {
     throw refused(`Invalid granularity: ${value}, expected: positive integer`);
   }

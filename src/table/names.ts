@@ -2,9 +2,8 @@
  * What may be the name of a table, a view, a column or a database: any text that is not empty, is Unicode, holds no control character and
  * is not too long (contract README 26). SQL quotes what is no plain word; no name is ever part of a file's path as it is.
  */
-import { DbError } from "../base/error.ts";
+import { invalidArguments } from "../base/error.ts";
 import { NAME_BYTES_MAX } from "../base/limits.ts";
-import { StatusCode } from "../base/status-code.ts";
 
 /** C0, DEL and C1. They cannot be seen, and end lines, headers and C strings. */
 const CONTROL = /\p{Cc}/u;
@@ -35,7 +34,7 @@ export function shownName(name: string): string {
 /** Checks the name of a table or view. @throws DbError InvalidArguments */
 export function checkTableName(name: string): void {
   const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid table name: ${shownName(name)}: ${flaw}`);
+  if (flaw !== undefined) throw invalidArguments(`Invalid table name: ${shownName(name)}: ${flaw}`);
 }
 
 /** What tells a table from all others in a map: no name holds the zero byte. */

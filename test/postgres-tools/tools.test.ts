@@ -36,6 +36,7 @@ const EMPTY: ReadonlySet<string> = new Set([
   "django sequences",
   "dbeaver enum",
   "pgadmin activity",
+  "drizzle-kit indexes of constraints",
 ]);
 
 /** What some must answer, by name: rows as arrays. */

@@ -2,10 +2,9 @@
  * The text form of a log filter: directives joined by commas, each a level (`debug`), a target (`wal`, everything it says) or both
  * (`wal=debug`). Levels are names in any case or digits 0 (off) to 5 (trace). Source: contract http.md 1.6.
  */
-import { DbError } from "../error.ts";
+import { type DbError, invalidArguments } from "../error.ts";
 import { ERROR_QUOTE_CHARACTERS_MAX, LOG_FILTER_CHARACTERS_MAX } from "../limits.ts";
 import type { LogFilter, LogLevel } from "../log.ts";
-import { StatusCode } from "../status-code.ts";
 
 const LEVELS: ReadonlyMap<string, LogLevel> = new Map<string, LogLevel>([
   ["off", "off"],
@@ -62,7 +61,7 @@ export function printLogFilter(filter: LogFilter): string {
 }
 
 function invalid(text: string, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid filter "${quote(text)}": ${why}`);
+  return invalidArguments(`Invalid filter "${quote(text)}": ${why}`);
 }
 
 function quote(text: string): string {

@@ -7,8 +7,7 @@
  * What a clock shows is a moment by one of two rules: `utcSecondsOf` always gives one, as SQL does; `onlyUtcSecondsOf` gives none for what
  * the clock shows twice or never, as pipelines do.
  */
-import { DbError } from "../error.ts";
-import { StatusCode } from "../status-code.ts";
+import { invalidArguments } from "../error.ts";
 
 const FIXED = /^[+-]\d{1,2}:\d{2}$/;
 const OFFSET_TEXT = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
@@ -71,10 +70,7 @@ export function namedTimeZone(name: string): string | undefined {
 export function timeZoneNamed(text: string): string {
   const zone = parseTimeZone(text);
   if (zone !== undefined) return zone;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `Invalid timezone string ${text.slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`,
-  );
+  throw invalidArguments(`Invalid timezone string ${text.slice(0, 80)}: use a name such as Asia/Shanghai or an offset such as +08:00`);
 }
 
 /** Seconds ahead of UTC of an offset behind a time, `+08:00`, `-0730` or `+8`; undefined for another text and for a day or more. */

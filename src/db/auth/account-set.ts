@@ -6,7 +6,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { LOGIN_CACHE_ENTRIES_MAX, LOGIN_CHECKS_RUNNING_MAX, LOGIN_CHECKS_WAITING_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { CheckQueue } from "./check-queue.ts";
@@ -59,8 +59,8 @@ export class AccountSet {
    *   logins wait)
    */
   async authenticate(name: string, password: string): Promise<User> {
-    if (name === "") throw new DbError(StatusCode.InvalidArguments, "Illegal param: blank username");
-    if (password === "") throw new DbError(StatusCode.InvalidArguments, "Illegal param: blank password");
+    if (name === "") throw invalidArguments("Illegal param: blank username");
+    if (password === "") throw invalidArguments("Illegal param: blank password");
     const decoy = this.decoyOf(name); // before the look-up, so that known and unknown names cost the same
     const login = `${Buffer.byteLength(name)}:${name}${password}`;
     const digest = createHmac("sha256", SECRET).update(login).digest("base64");

@@ -1,8 +1,7 @@
 /** Makes the stored form of a password, for `varve user hash-password`. Source: contract http.md 5.2. */
 import { randomBytes } from "node:crypto";
 import { unreachable } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { mysqlNative, parseVerifier, pbkdf2Sha256, printVerifier, scramSha256 } from "./verifier.ts";
 
 /** How to store a password. */
@@ -20,11 +19,11 @@ export interface HashOptions {
  * @throws DbError InvalidArguments when the password is empty or the options are out of range
  */
 export async function hashPassword(password: string, options: HashOptions): Promise<string> {
-  if (password === "") throw new DbError(StatusCode.InvalidArguments, "password must not be empty");
+  if (password === "") throw invalidArguments("password must not be empty");
   const salt = "hex" in options.salt ? Buffer.from(options.salt.hex, "hex") : randomBytes(options.salt.byteLength);
   const line = await derive(password, options, salt);
   if (parseVerifier(line) === undefined) {
-    throw new DbError(StatusCode.InvalidArguments, "cannot hash the password: salt or iterations are out of range");
+    throw invalidArguments("cannot hash the password: salt or iterations are out of range");
   }
   return line;
 }

@@ -4,13 +4,12 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { DbError, errorText } from "../../base/error.ts";
+import { type DbError, errorText, invalidArguments } from "../../base/error.ts";
 import { printHumanSize } from "../../base/text/human-size.ts";
 import { USER_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Parsed, parsed, refused } from "../../base/text/parsed.ts";
 import { utf8Document } from "../../base/bytes/utf8.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 
 const LINE_FEED = 0x0a;
@@ -103,7 +102,7 @@ export async function rereadUserFile(path: string): Promise<Parsed<Uint8Array>> 
 
 /** A failure of the provider string. `value` must hold no password. */
 export function invalidProvider(value: string, message: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid config value: ${value}, ${message}`, { cause });
+  return invalidArguments(`Invalid config value: ${value}, ${message}`, cause);
 }
 
 function tooLarge(): string {

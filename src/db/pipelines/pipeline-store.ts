@@ -3,8 +3,7 @@
  * time.
  */
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { compilePipeline } from "../../ingest/pipeline/decode.ts";
 import { type CompiledPipeline, IDENTITY_NAME } from "../../ingest/pipeline/types.ts";
 import type { Db } from "../db.ts";
@@ -51,7 +50,7 @@ export class PipelineStore {
     const found = await this.find(name, version);
     if (found !== undefined) return found;
     const shown = version === undefined ? "latest" : versionText(parseVersion(version));
-    throw new DbError(StatusCode.InvalidArguments, `Pipeline not found, name: ${name.slice(0, 120)}, version: ${shown}`);
+    throw invalidArguments(`Pipeline not found, name: ${name.slice(0, 120)}, version: ${shown}`);
   }
 
   /** As `get`; undefined when there is none. @throws DbError InvalidArguments */
@@ -72,7 +71,7 @@ export class PipelineStore {
   /** Stores a new version. @throws DbError InvalidArguments when it does not compile */
   async add(name: string, text: string): Promise<StoredPipeline> {
     checkName(name);
-    if (text.trim() === "") throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: pipeline is required in body");
+    if (text.trim() === "") throw invalidArguments("Invalid request parameter: pipeline is required in body");
     const compiled = compilePipeline(text);
     const createdAtNanos = await this.table.add(name, text);
     const stored: StoredPipeline = { name, createdAtNanos, text, compiled };
@@ -103,7 +102,7 @@ export class PipelineStore {
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       if (name === IDENTITY_NAME || reached.has(name)) continue;
       if (reached.size === REACHED_PIPELINES_MAX) {
-        throw new DbError(StatusCode.InvalidArguments, `cannot run a pipeline that leads to more than ${REACHED_PIPELINES_MAX} others`);
+        throw invalidArguments(`cannot run a pipeline that leads to more than ${REACHED_PIPELINES_MAX} others`);
       }
       const target = (await this.get(name, undefined)).compiled;
       reached.set(name, target);
@@ -150,10 +149,10 @@ function keyOf(name: string, createdAtNanos: bigint): string {
 /** @throws DbError InvalidArguments */
 function checkName(name: string): void {
   if (name.startsWith(BUILT_IN_PREFIX)) {
-    throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: pipeline_name cannot start with ${BUILT_IN_PREFIX}`);
+    throw invalidArguments(`Invalid request parameter: pipeline_name cannot start with ${BUILT_IN_PREFIX}`);
   }
   const rule = ruleBroken(name);
-  if (rule !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: pipeline_name ${rule}`);
+  if (rule !== undefined) throw invalidArguments(`Invalid request parameter: pipeline_name ${rule}`);
 }
 
 /** Names that paths of the dry run take (README 3). */

@@ -1,6 +1,5 @@
 /** Versions of pipelines: the moment at which one was stored, printed as `2024-07-04 08:31:00.987136` in UTC (contract ingest.md 8.4). */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { formatTimestamp } from "../../value/format-time.ts";
 import { parseTimestamp } from "../../value/parse-time.ts";
 
@@ -16,5 +15,5 @@ export function versionText(createdAtNanos: bigint): string {
 export function parseVersion(text: string): bigint {
   const nanos = parseTimestamp(text, "UTC");
   if (nanos !== undefined && EXACT.test(text)) return nanos;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid pipeline version format: ${text.slice(0, 120)}`);
+  throw invalidArguments(`Invalid pipeline version format: ${text.slice(0, 120)}`);
 }

@@ -15,7 +15,7 @@
 import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { DELETE_BATCH_ROWS, DELETES_IN_MEMORY_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -365,5 +365,5 @@ function freshSeries(
 
 function checkMode(schema: TableSchema): void {
   if (mergeModeOf(schema) !== "append") return;
-  throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
+  throw invalidArguments("Invalid request to region, reason: DELETE is not allowed under append mode");
 }

@@ -3,8 +3,7 @@
  * force at once; the call returns when it is durable.
  */
 import { failPoint } from "../../base/process/fail-point.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
@@ -76,7 +75,7 @@ export class TableChanges implements CatalogChanges {
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
     if (ifExists && this.tables.schemas.schema(database, name) === undefined) return false;
     if ((this.tables.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
-      throw new DbError(StatusCode.InvalidArguments, "Physical region is busy, there are still some logical regions using it");
+      throw invalidArguments("Physical region is busy, there are still some logical regions using it");
     }
     failPoint("drop.before-commit");
     await this.removeTables([this.tables.schemas.dropTable(database, name)]);

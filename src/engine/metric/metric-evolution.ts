@@ -1,6 +1,5 @@
 /** What "tables of keys" writes need that does not exist: physical tables, logical tables, labels. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { FLOAT64 } from "../../column/data-type.ts";
 import { METRIC_ENGINE, PHYSICAL_TABLE_OPTION } from "../../table/metric.ts";
 import type { ColumnDefinition, TableDefinition, TableSchema } from "../../table/schema.ts";
@@ -146,7 +145,7 @@ function checkIsFree(table: string, schema: TableSchema | undefined, name: strin
   const taken = schema?.columns.find((column) => column.name === name);
   if (taken === undefined) return;
   const what = `column ${name} is a ${taken.semantic} column; got a tag`;
-  throw new DbError(StatusCode.InvalidArguments, `cannot write to table ${table}: ${what}`);
+  throw invalidArguments(`cannot write to table ${table}: ${what}`);
 }
 
 /** Native histograms get a column when their logical table is made (`metric-steps.ts`). */

@@ -2,7 +2,7 @@
  * Steps of a schema transaction that concern the metric engine, completed: logical tables have their columns in the order of their names,
  * and their physical table gets a column for each of their labels, all in the same commit.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { STRING, UINT32, UINT64 } from "../../column/data-type.ts";
 import { isPhysicalTable, METRIC_ENGINE, physicalTableOf, SERIES_HASH_COLUMN, TABLE_ID_COLUMN } from "../../table/metric.ts";
@@ -145,7 +145,7 @@ function needHistograms(physical: Growing, name: string): void {
   if (physical.histograms !== undefined || table.columns.some(holdsHistograms)) return;
   if (known.has(name)) {
     const why = `${table.name}, its physical table, has another column of that name; write it on another physical table`;
-    throw new DbError(StatusCode.InvalidArguments, `cannot make a column ${name} of native histograms: ${why}`);
+    throw invalidArguments(`cannot make a column ${name} of native histograms: ${why}`);
   }
   known.add(name);
   physical.histograms = { name, type: NATIVE_HISTOGRAM, semantic: "field", nullable: true };

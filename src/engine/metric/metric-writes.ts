@@ -8,7 +8,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, FLOAT64, sameType, sqlName } from "../../column/data-type.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
@@ -233,5 +233,5 @@ function isSampleType(type: DataType): boolean {
 }
 
 function refused(table: string, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `cannot write to table ${table}: ${why}`);
+  return invalidArguments(`cannot write to table ${table}: ${why}`);
 }

@@ -1,6 +1,5 @@
 /** A table has samples that are numbers, or native histograms: never both (contract ingest.md 2.2). */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { holdsHistograms } from "../../table/native-histogram.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 
@@ -13,5 +12,5 @@ export function checkSampleKind(table: string, columns: readonly Column[]): void
   const other = fields.find((field) => !holdsHistograms(field));
   if (histograms === undefined || other === undefined) return;
   const why = `native histograms (${histograms.name}) and other values (${other.name}) cannot share a table`;
-  throw new DbError(StatusCode.InvalidArguments, `cannot write to table ${table}: ${why}; give one of the metrics another name`);
+  throw invalidArguments(`cannot write to table ${table}: ${why}; give one of the metrics another name`);
 }

@@ -1,4 +1,4 @@
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { checkTableName, nameFlaw, shownName } from "../../table/names.ts";
 import { isGraphTable, isNumbersTable } from "../../table/reserved-names.ts";
@@ -15,11 +15,11 @@ export function checkFreeName(database: string, name: string): void {
 export function checkDatabaseName(name: string): void {
   const flaw = nameFlaw(name);
   if (flaw === undefined) return;
-  throw new DbError(StatusCode.InvalidArguments, `Unexpected, violated: Invalid database name: ${shownName(name)}: ${flaw}`);
+  throw invalidArguments(`Unexpected, violated: Invalid database name: ${shownName(name)}: ${flaw}`);
 }
 
 /** Checks a column name. @throws DbError InvalidArguments */
 export function checkColumnName(name: string): void {
   const flaw = nameFlaw(name);
-  if (flaw !== undefined) throw new DbError(StatusCode.InvalidArguments, `Invalid column name: ${shownName(name)}: ${flaw}`);
+  if (flaw !== undefined) throw invalidArguments(`Invalid column name: ${shownName(name)}: ${flaw}`);
 }

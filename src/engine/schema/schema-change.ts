@@ -2,7 +2,7 @@
  * What a schema is after a change, or why the change cannot be (contract query.md 1.5). Nothing is stored here.
  */
 import { unreachable } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, displayName, sameType } from "../../column/data-type.ts";
@@ -86,8 +86,7 @@ export function changedOptions(
 /** Refuses too many columns. @throws DbError InvalidArguments */
 export function checkColumnCount(table: string, count: number): void {
   if (count <= TABLE_COLUMNS_MAX) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
+  throw invalidArguments(
     `cannot give table ${table} ${count} columns: the limit is ${TABLE_COLUMNS_MAX}; use fewer distinct tag and field names`,
   );
 }
@@ -98,7 +97,7 @@ export function checkColumns(table: string, columns: readonly ColumnDefinition[]
   const names = new Set<string>();
   for (const { name } of columns) {
     checkColumnName(name);
-    if (names.has(name)) throw new DbError(StatusCode.InvalidArguments, `cannot give table ${table} two columns of the name ${name}`);
+    if (names.has(name)) throw invalidArguments(`cannot give table ${table} two columns of the name ${name}`);
     names.add(name);
   }
 }
@@ -110,7 +109,7 @@ function withColumns(entry: VersionedSchema, added: readonly NewColumn[], ifNotE
   let { nextColumnId } = entry;
   for (const { place, ifNotExists: ownIfNotExists, ...column } of added) {
     if (column.semantic === "timestamp") {
-      throw new DbError(StatusCode.InvalidArguments, `cannot add time index ${column.name} to table ${schema.name}: it has one`);
+      throw invalidArguments(`cannot add time index ${column.name} to table ${schema.name}: it has one`);
     }
     if (columns.some(({ name }) => name === column.name)) {
       if (ownIfNotExists ?? ifNotExists) continue;
@@ -139,7 +138,7 @@ function withoutColumns(entry: VersionedSchema, names: readonly string[]): Versi
     const column = columns.find((candidate) => candidate.name === name);
     if (column === undefined) throw columnNotFound(schema.name, name);
     if (column.semantic !== "field") {
-      throw new DbError(StatusCode.InvalidArguments, `Not allowed to remove index column ${name} from table ${schema.name}`);
+      throw invalidArguments(`Not allowed to remove index column ${name} from table ${schema.name}`);
     }
     columns = columns.filter((candidate) => candidate !== column);
   }
@@ -181,7 +180,7 @@ function defaulted(schema: TableSchema, change: ChangeOf<"set-default">): Column
   const { default: before, ...column } = columnNamed(schema, change.column);
   if (!column.nullable && column.semantic !== "timestamp") {
     if (change.default === undefined) throw invalidAlter(schema, `column ${column.name} is not nullable and \`default\` cannot be dropped`);
-    if (isNull(change.default)) throw new DbError(StatusCode.InvalidArguments, "Default value should not be null for non null column");
+    if (isNull(change.default)) throw invalidArguments("Default value should not be null for non null column");
   }
   const initial = column.initial ?? before ?? { kind: "literal", value: undefined };
   return { ...column, initial, ...(change.default === undefined ? {} : { default: change.default }) };
@@ -198,5 +197,5 @@ function withColumn(entry: VersionedSchema, column: ColumnSchema): VersionedSche
 }
 
 function invalidAlter({ name }: TableSchema, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid alter table(${name}) request: ${why}`);
+  return invalidArguments(`Invalid alter table(${name}) request: ${why}`);
 }

@@ -1,7 +1,7 @@
 /**
  * What a batch needs that the catalog lacks: tables to create and columns to add, or the error when that is not allowed.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, FLOAT64, INT64, sameType, sqlName, STRING } from "../../column/data-type.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
@@ -130,7 +130,7 @@ export function tableMissing(database: string, table: string, options: WriteOpti
 }
 
 function conflict(schema: KnownColumns, column: string, have: string, got: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`);
+  return invalidArguments(`cannot write to table ${schema.name}: column ${column} is ${have}; got ${got}`);
 }
 
 /** A tag as writes make it. */

@@ -4,7 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { DATABASES_MAX, TABLES_PER_DATABASE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { tableId } from "../../base/units.ts";
@@ -119,16 +119,13 @@ export class SchemaStore {
   /** @throws DbError DatabaseAlreadyExists, Unexpected (a bad name), InvalidArguments (a system schema) */
   createDatabase(name: string, options: Readonly<Record<string, string>>): void {
     if (name === "information_schema" || name === "pg_catalog") {
-      throw new DbError(StatusCode.InvalidArguments, `Schema ${name} already exists`);
+      throw invalidArguments(`Schema ${name} already exists`);
     }
     if (this.entries.has(name)) throw new DbError(StatusCode.DatabaseAlreadyExists, `Schema ${name} already exists`);
     checkDatabaseName(name);
     const { databases } = this.limits;
     if (this.entries.size >= databases) {
-      throw new DbError(
-        StatusCode.InvalidArguments,
-        `cannot create database ${name}: there are ${databases}, which is the limit; drop some, or use tables`,
-      );
+      throw invalidArguments(`cannot create database ${name}: there are ${databases}, which is the limit; drop some, or use tables`);
     }
     this.meta.commit([{ key: `database/${name}`, value: { options: { ...options } } }]);
     this.entries.set(name, { info: { name, options }, tables: new Map() });
@@ -142,7 +139,7 @@ export class SchemaStore {
   dropDatabase(name: string): TableSchema[] {
     const entry = this.databaseOf(name);
     if (BUILT_IN_DATABASES.includes(name)) {
-      throw new DbError(StatusCode.InvalidArguments, `cannot drop database ${name}: it belongs to the server`);
+      throw invalidArguments(`cannot drop database ${name}: it belongs to the server`);
     }
     // Physical tables come last: what their logical tables leave behind goes with them.
     const dropped = [...entry.tables.values()].map(({ schema }) => schema);
@@ -158,7 +155,7 @@ export class SchemaStore {
   alterDatabase(name: string, changes: Readonly<Record<string, string | undefined>>): void {
     const entry = this.databaseOf(name);
     if (BUILT_IN_DATABASES.includes(name) && name !== "public") {
-      throw new DbError(StatusCode.InvalidArguments, `cannot alter database ${name}: it belongs to the server`);
+      throw invalidArguments(`cannot alter database ${name}: it belongs to the server`);
     }
     const options = changedOptions(entry.info.options, changes);
     this.meta.commit([{ key: `database/${name}`, value: { options: { ...options } } }]);
@@ -284,8 +281,7 @@ export class SchemaStore {
     if (count + changed.size < tablesPerDatabase) return;
     for (const { schema } of changed.values()) if (schema.database === database && schema.version === 1) count++;
     if (count < tablesPerDatabase) return;
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       `cannot create table ${name}: database ${database} has ${tablesPerDatabase} tables, which is the limit; ` +
         "drop some, or tell them apart by a tag",
     );
@@ -374,12 +370,9 @@ function checkNewHere({ database, name }: TableDefinition, changed: ReadonlyMap<
 /** One time index; the primary key is exactly the tags. */
 function checkKey({ name, columns, primaryKey }: TableDefinition): void {
   const times = columns.filter(({ semantic }) => semantic === "timestamp").length;
-  if (times !== 1) throw new DbError(StatusCode.InvalidArguments, `cannot create table ${name}: it has ${times} time indexes; give it one`);
+  if (times !== 1) throw invalidArguments(`cannot create table ${name}: it has ${times} time indexes; give it one`);
   const tags = columns.filter(({ semantic }) => semantic === "tag").map((column) => column.name);
   const isKey = new Set(primaryKey).size === primaryKey.length && tags.length === primaryKey.length;
   if (isKey && tags.every((tag) => primaryKey.includes(tag))) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `cannot create table ${name}: its primary key (${primaryKey.join(", ")}) is not its tags (${tags.join(", ")})`,
-  );
+  throw invalidArguments(`cannot create table ${name}: its primary key (${primaryKey.join(", ")}) is not its tags (${tags.join(", ")})`);
 }

@@ -3,7 +3,7 @@
  */
 import { longer } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, sqlName } from "../../column/data-type.ts";
 import { TagMarks } from "../../storage/memtable/series-definitions.ts";
@@ -145,10 +145,7 @@ function ownText(text: string, type: DataType, name: string, table: string): str
   if (type.kind === "string") return text;
   const parsed = tagValue(text, type);
   if (parsed.ok) return tagText(parsed.value, type);
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `cannot write to table ${table}: tag ${name} is ${sqlName(type)}, ${tagSyntax(type)}; got '${text.slice(0, 80)}'`,
-  );
+  throw invalidArguments(`cannot write to table ${table}: tag ${name} is ${sqlName(type)}, ${tagSyntax(type)}; got '${text.slice(0, 80)}'`);
 }
 
 /** Series and tag values of a table that a log segment has not defined yet: one mark a series or value. */

@@ -1,9 +1,8 @@
 /**
  * The columns of a table write as the region takes them: column ids, the table's time unit, and values for columns that were left out.
  */
-import { DbError } from "../../base/error.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import type { Clock } from "../../base/clock.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
@@ -67,10 +66,7 @@ function checkNoNull(schema: TableSchema, column: ColumnSchema, vector: Vector, 
 }
 
 function nullRefused(schema: TableSchema, column: ColumnSchema): DbError {
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `Invalid request to region, reason: column ${column.name} is not null but input has null (table ${schema.name})`,
-  );
+  return invalidArguments(`Invalid request to region, reason: column ${column.name} is not null but input has null (table ${schema.name})`);
 }
 
 function constant(type: DataType, value: Scalar, rowCount: number): Vector {

@@ -8,8 +8,7 @@
  * | coarser in    | exact; rows that get further apart than 2^53 units become writes of their own (`splitForUnit`)              |
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import { takeRows } from "../../storage/scan/merge/merge-rows.ts";
@@ -68,8 +67,7 @@ function finer(times: TimeVector, rowCount: number, from: TimeUnit, to: TimeUnit
     const time = times.base + BigInt(offset);
     const scaled = time * BigInt(factor);
     if (scaled === BigInt.asIntN(64, scaled)) continue;
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       `cannot write time ${time} (${from}s): it is out of the range of a time index in ${to}s; send times nearer to 1970`,
     );
   }

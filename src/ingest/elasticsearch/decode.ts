@@ -1,8 +1,7 @@
 /**
  * The body of `_bulk` to documents by table (contract ingest.md 7.1): an action, its document, the next action. Line ends mean nothing.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { eachJson } from "../common/json-sequence.ts";
 import { fieldOf, isObject, type PipelineValue } from "../common/value.ts";
 import { BULK_TABLES_MAX } from "./limits.ts";
@@ -69,5 +68,5 @@ function jsonIn(text: string): PipelineValue {
 }
 
 function refused(why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid Elasticsearch input, reason: ${why}`);
+  return invalidArguments(`Invalid Elasticsearch input, reason: ${why}`);
 }

@@ -3,9 +3,8 @@
  */
 import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { isUtf8 } from "node:buffer";
-import { DbError } from "../../base/error.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { longer } from "../../base/bytes/longer-array.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import type { BytesVector } from "../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "./limits.ts";
 
@@ -37,7 +36,7 @@ export class TextColumn {
   reserve(count: number, bytesMax: number): void {
     const need = this.used + count;
     if (need <= this.bytes.length) return;
-    if (need > bytesMax) throw new DbError(StatusCode.InvalidArguments, `cannot take the push: a column of it exceeds ${bytesMax} bytes`);
+    if (need > bytesMax) throw invalidArguments(`cannot take the push: a column of it exceeds ${bytesMax} bytes`);
     this.bytes = longerBytes(this.bytes, this.used, need, bytesMax);
   }
 

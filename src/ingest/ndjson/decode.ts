@@ -5,9 +5,8 @@
  *   application/x-ndjson  one JSON value a line
  *   text/plain            `{"message": line}` for each line
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { FIELD_TEXT_BYTES_MAX } from "../../base/limits.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import { utf8Document } from "../../base/bytes/utf8.ts";
 import { jsonValue } from "../common/json-value.ts";
 import type { PipelineValue } from "../common/value.ts";
@@ -24,7 +23,7 @@ export function documentTypeOf(header: string): DocumentType | undefined {
 /** The text of a body. @throws DbError InvalidArguments when it is no UTF-8 */
 export function textOf(body: Uint8Array): string {
   const text = utf8Document(body);
-  if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "Failed to parse payload: the body is not valid UTF-8");
+  if (text === undefined) throw invalidArguments("Failed to parse payload: the body is not valid UTF-8");
   return text;
 }
 
@@ -50,10 +49,7 @@ function jsonDocuments(text: string, ignoreErrors: boolean): PipelineValue[] {
   try {
     eachJson(text, (value) => {
       if (typeof value !== "object" || value === null) {
-        throw new DbError(
-          StatusCode.InvalidArguments,
-          "Invalid request parameter: json format error, please check the date is valid JSON.",
-        );
+        throw invalidArguments("Invalid request parameter: json format error, please check the date is valid JSON.");
       }
       if (Array.isArray(value)) for (const item of value as readonly PipelineValue[]) items.push(item);
       else items.push(value);
@@ -85,7 +81,7 @@ function lineDocuments(text: string, ignoreErrors: boolean): PipelineValue[] {
     }
     if (!ignoreErrors) {
       const more = why === undefined ? "" : `: ${why}`;
-      throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: invalid JSON at index: ${index - 1}${more}`);
+      throw invalidArguments(`Invalid request parameter: invalid JSON at index: ${index - 1}${more}`);
     }
   }
   return items;
@@ -98,10 +94,7 @@ function textDocuments(text: string, ignoreErrors: boolean): PipelineValue[] {
     const last = text.charCodeAt(end - 1) === 0x0d && end > at ? end - 1 : end; // CR LF
     if (last - at > FIELD_TEXT_BYTES_MAX && !ignoreErrors) {
       const rule = `a line holds at most ${FIELD_TEXT_BYTES_MAX} characters`;
-      throw new DbError(
-        StatusCode.InvalidArguments,
-        `Failed to parse payload: line ${items.length + 1} has ${last - at} characters, ${rule}`,
-      );
+      throw invalidArguments(`Failed to parse payload: line ${items.length + 1} has ${last - at} characters, ${rule}`);
     }
     if (last > at && last - at <= FIELD_TEXT_BYTES_MAX) items.push({ message: text.slice(at, last) });
     checkCount(items.length);
@@ -140,8 +133,5 @@ function isTooDeep(line: string): boolean {
 /** @throws DbError InvalidArguments */
 function checkCount(count: number): void {
   if (count <= DOCUMENTS_MAX) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `Failed to parse payload: more than ${DOCUMENTS_MAX} documents in one request; send fewer`,
-  );
+  throw invalidArguments(`Failed to parse payload: more than ${DOCUMENTS_MAX} documents in one request; send fewer`);
 }

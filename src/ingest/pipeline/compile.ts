@@ -1,6 +1,5 @@
 /** The parts of a pipeline from its definition. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { coercionTo, REFUSED, refusal } from "./coerce.ts";
 import { listOf, type Mapping, scalarText, withLine } from "./definition.ts";
 import { compileDispatcher } from "./dispatcher.ts";
@@ -100,8 +99,7 @@ function foundLayout(processors: readonly Processor[]): Layout {
   const times = processors.flatMap((processor) => processor.times ?? []);
   const time = times[0];
   if (time === undefined || times.length > 1) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       "Exactly one time-related processor and one timestamp value is required to use auto transform. " +
         `The processors make ${times.length}${times.length === 0 ? "" : `: ${times.map(({ name }) => name).join(", ")}`}`,
     );

@@ -6,8 +6,7 @@
  *                                       object ─────────────────┘       └─► another pipeline
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import type { ColumnDefinition } from "../../table/schema.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { failure } from "./failure.ts";
@@ -158,12 +157,9 @@ function isIdentity(shape: Layout | Identity): shape is Identity {
 }
 
 function notAMap(): DbError {
-  return new DbError(StatusCode.InvalidArguments, "Top level value must be map");
+  return invalidArguments("Top level value must be map");
 }
 
 function notAnObject(index: number, value: PipelineValue): DbError {
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `Array element at index ${index} must be an object for one-to-many transformation, got ${kindOf(value)}`,
-  );
+  return invalidArguments(`Array element at index ${index} must be an object for one-to-many transformation, got ${kindOf(value)}`);
 }

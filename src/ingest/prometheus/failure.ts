@@ -1,16 +1,15 @@
 /** Why a request is refused, in the words that clients of the contract know (ingest.md 2.1). */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import { ProtoError } from "../../format/proto/reader.ts";
 
 /** A request that cannot be read. */
 export function undecodable(why: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Failed to decode prometheus remote request: ${why}`, { cause });
+  return invalidArguments(`Failed to decode prometheus remote request: ${why}`, cause);
 }
 
 /** A request that can be read and says what it must not. */
 export function invalid(why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid prometheus remote request, msg: ${why}`);
+  return invalidArguments(`Invalid prometheus remote request, msg: ${why}`);
 }
 
 /** Runs a decoder over bytes of a client. @throws DbError InvalidArguments for bytes that are not the message */

@@ -1,6 +1,5 @@
 /** Values of a file as values of a table's column. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import { type DataType, displayName, INT64, isNested, sameType } from "../../column/data-type.ts";
 import type { NestedPart } from "../../column/nested.ts";
 import type { Scalar } from "../../column/vector.ts";
@@ -60,7 +59,7 @@ function converted(value: Scalar, from: DataType, to: DataType): Scalar {
 }
 
 function cannot(value: Scalar, to: DataType): DbError {
-  return new DbError(StatusCode.InvalidArguments, `'${textOf(value).slice(0, 80)}' is no value of type ${displayName(to)}`);
+  return invalidArguments(`'${textOf(value).slice(0, 80)}' is no value of type ${displayName(to)}`);
 }
 
 function textConverter(to: DataType, patterns: TimePatterns): (text: string) => Scalar {

@@ -3,7 +3,7 @@
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from "node:zlib";
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError, errorText, invalidArguments } from "../../base/error.ts";
 import type { Pace } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { decompressBzip2 } from "../../format/bzip2/bzip2.ts";
@@ -61,7 +61,7 @@ export async function* decompressed(bytes: Bytes, how: Compression, name: string
   } catch (thrown) {
     if (thrown instanceof DbError) throw thrown;
     const why = errorText(thrown);
-    throw new DbError(StatusCode.InvalidArguments, `cannot read '${name}': it is no whole ${how} file: ${why}`, { cause: thrown });
+    throw invalidArguments(`cannot read '${name}': it is no whole ${how} file: ${why}`, thrown);
   }
 }
 

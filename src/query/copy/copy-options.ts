@@ -132,7 +132,7 @@ function patternOf(text: string | undefined): RegExp | undefined {
     return new RegExp(text, "u");
   } catch (cause) {
     const why = errorText(cause);
-    throw new DbError(StatusCode.InvalidArguments, `cannot use pattern '${text.slice(0, 80)}': ${why}`, { cause });
+    throw invalidArguments(`cannot use pattern '${text.slice(0, 80)}': ${why}`, cause);
   }
 }
 

@@ -1,6 +1,5 @@
 /** Rows → the bytes of a Parquet file, a row group at a time: memory is one row group, whatever the file's size. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
@@ -41,7 +40,7 @@ export async function* encodeParquet(headers: readonly ColumnHeader[], batches: 
   const twice = headers.find(({ name }) => seen.size === seen.add(name).size);
   if (twice !== undefined) {
     const why = `two columns are called ${twice.name}; give one an alias`;
-    throw new DbError(StatusCode.InvalidArguments, `cannot write Parquet: ${why}`);
+    throw invalidArguments(`cannot write Parquet: ${why}`);
   }
   const parts: Uint8Array[] = [];
   const sink = { write: (bytes: Uint8Array) => void parts.push(bytes.slice()) };

@@ -1,7 +1,6 @@
 /** What readers of files hand on: rows, column by column, and where they stand. */
 import type { Pace } from "../../base/scheduler/pace.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { OpenFile } from "../../table/file-access.ts";
@@ -35,7 +34,7 @@ export interface FoundColumn {
 
 /** The error of a file that cannot be read as what it should be. */
 export function badFile(location: string, why: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, `cannot read '${location}': ${why}`, { cause });
+  return invalidArguments(`cannot read '${location}': ${why}`, cause);
 }
 
 /** The bytes of a file, unpacked. */

@@ -2,8 +2,7 @@
  * JSON as lists, structs and maps: what `jsonWriter` wrote, and what others write. A field that an object leaves out is NULL; one that the
  * struct lacks is an error. Objects have their keys in the order of JavaScript's: whole numbers first, ascending.
  */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import { type DataType, displayName, isNested, type NestedType } from "../../column/data-type.ts";
 import { encodeNested, type NestedPart } from "../../column/nested.ts";
 import { documentText, parseDocument } from "./json-document.ts";
@@ -18,7 +17,7 @@ export function jsonReader(type: NestedType, plainOf: PlainOf): (text: string) =
     try {
       value = parseDocument(text);
     } catch (cause) {
-      throw new DbError(StatusCode.InvalidArguments, `'${text.slice(0, 80)}' is no JSON of type ${displayName(type)}`, { cause });
+      throw invalidArguments(`'${text.slice(0, 80)}' is no JSON of type ${displayName(type)}`, cause);
     }
     return value === null ? undefined : nestedOf(type, value, plainOf);
   };
@@ -67,5 +66,5 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 function unfit(type: DataType, value: unknown, why?: string): DbError {
   const message = `'${documentText(value).slice(0, 80)}' is no value of type ${displayName(type)}`;
-  return new DbError(StatusCode.InvalidArguments, why === undefined ? message : `${message}: ${why}`);
+  return invalidArguments(why === undefined ? message : `${message}: ${why}`);
 }

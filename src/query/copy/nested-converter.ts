@@ -1,6 +1,5 @@
 /** Lists, structs and maps of a file as values of a column: of another nested type, or lists of numbers as vectors. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 import { type DataType, displayName, isNested, type NestedType, type StructField } from "../../column/data-type.ts";
 import { floatOfDecimal } from "../../column/decimal.ts";
 import { decodeNested, encodeNested, type NestedPart } from "../../column/nested.ts";
@@ -94,5 +93,5 @@ function vectorConverter(from: Extract<NestedType, { kind: "list" }>, dimension:
 /** The error of values that do not fit. */
 export function mismatch(from: DataType, to: DataType, why?: string): DbError {
   const message = `values of type ${displayName(from)} cannot become ${displayName(to)}`;
-  return new DbError(StatusCode.InvalidArguments, why === undefined ? message : `${message}: ${why}`);
+  return invalidArguments(why === undefined ? message : `${message}: ${why}`);
 }

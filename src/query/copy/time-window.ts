@@ -1,6 +1,5 @@
 /** START_TIME and END_TIME: `[start, end)` of a time index. */
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { ALL_TIME, type TimeRange } from "../../table/scan.ts";
 import { parseTimestamp } from "../../value/parse-time.ts";
@@ -26,7 +25,7 @@ function boundOf(key: string, text: string | undefined, unit: TimeUnit, zone: st
   const nanos = parseTimestamp(text, zone);
   if (nanos === undefined) {
     const advice = "write it like 2024-01-31 12:00:00 or 2024-01-31T12:00:00Z";
-    throw new DbError(StatusCode.InvalidArguments, `Invalid copy option, key: ${key}, value: ${text.slice(0, 80)}; ${advice}`);
+    throw invalidArguments(`Invalid copy option, key: ${key}, value: ${text.slice(0, 80)}; ${advice}`);
   }
   const perUnit = NANOS_PER_UNIT[unit];
   const whole = nanos / perUnit;

@@ -3,7 +3,7 @@
  * taken, depth and the number of values are bounded, and what a reference names was read before.
  */
 import { ByteReader, ByteReadError } from "../../base/bytes/byte-reader.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
@@ -260,5 +260,5 @@ export function readBytes<T>(bytes: Uint8Array, names: PlanNames, read: (from: P
 }
 
 function unreadable(why: string, cause?: unknown): DbError {
-  return new DbError(StatusCode.InvalidArguments, `cannot read a plan: ${why}`, { cause });
+  return invalidArguments(`cannot read a plan: ${why}`, cause);
 }

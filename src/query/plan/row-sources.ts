@@ -32,7 +32,7 @@ const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource
   numbers: (_, { rowsWanted }) => numberRows(rowsWanted),
   "information-schema": ({ table }, { pace }, from) => {
     const { catalog, system = NO_FACTS, environment } = from;
-    const sources = { catalog, system, now: environment.now };
+    const sources = { catalog, system, now: environment.now, connectionId: environment.client?.id };
     return table === "pg_catalog.pg_attribute" ? attributeRows(table, sources, from, pace) : informationRows(table, sources);
   },
   series: numberSeries,

@@ -4,7 +4,7 @@
  *   start, end       seconds since the epoch, a text of them or of a time, or a constant expression: now() - INTERVAL '1 hour'
  *   step, lookback   seconds, a text of them, a duration ('1m30s'), or an interval
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Batch } from "../../column/batch.ts";
 import { displayName, NULL, sameType, TIMESTAMP_NANOSECOND, UNITS_PER_SECOND } from "../../column/data-type.ts";
@@ -78,7 +78,7 @@ function momentsOf(range: TqlRange | undefined, environment: Environment): Momen
   const stepMillis = durationOf(range.step, "step", environment);
   if (stepMillis < 1) {
     const why = "a step must be at least a millisecond";
-    throw new DbError(StatusCode.InvalidArguments, `Invalid TQL step ${printExpression(range.step)}: ${why}`);
+    throw invalidArguments(`Invalid TQL step ${printExpression(range.step)}: ${why}`);
   }
   return {
     startMillis: momentOf(range.start, "start", environment),

@@ -15,6 +15,9 @@ const CASES: readonly (readonly [text: string, want: string])[] = [
     "f(coalesce((SELECT array_agg(array_items.array_item) FROM (SELECT (a) FROM b) AS array_items(array_item)), make_array()), 1)",
   ],
   ["ARRAY[1]", "ARRAY[1]"],
+  ["a = ANY ('{int,int8}' :: regtype [])", "a = ANY (ARRAY['int'::regtype,'int8'::regtype])"],
+  ["a = ANY ('{int}'::text[])", "a = ANY ('{int}'::text[])"],
+  ["not exists ( SELECT FROM t) and (select from t)", "not exists ( SELECT 1 FROM t) and (select from t)"],
   ["a = '{0}' and b <> '{1,2}' and c = f('{0}')", "a = ARRAY[0] and b <> ARRAY[1,2] and c = f('{0}')"],
 ];
 
@@ -22,5 +25,6 @@ for (const [text, want] of CASES) test(`rewrites ${text}`, () => expect(rewriteP
 
 test("takes time linear in the text", () => {
   expect(rewritePostgres("array(select ".repeat(4000)).length).toBeGreaterThan(1000);
+  expect(rewritePostgres("exists (select from ".repeat(3000)).length).toBeGreaterThan(1000);
   expect(rewritePostgres("operator(".repeat(6000))).toBe("operator(".repeat(6000));
 });

@@ -5,12 +5,14 @@
  *   OPERATOR(pg_catalog.~)          ~
  *   COLLATE pg_catalog.default      nothing
  *   roles = '{0}'                   roles = ARRAY[0]
+ *   '{int,int8}'::regtype[]         ARRAY['int'::regtype,'int8'::regtype]
+ *   EXISTS (SELECT FROM …)          EXISTS (SELECT 1 FROM …)
  *   ARRAY(SELECT …)                 coalesce((SELECT array_agg(…) FROM (SELECT …) …), make_array())
  */
 
 /** Longest text that is looked at: clients' own queries are short, and statements with data are not. */
 const CHARACTERS_MAX: number = 64 * 1024;
-const MARKS = /\bpg_catalog\b|[=>]\s*'\{|\boperator\s*\(|\bcollate\b|\barray\s*\(/i;
+const MARKS = /\bpg_catalog\b|[=>]\s*'\{|\boperator\s*\(|\bcollate\b|\barray\s*\(|\bselect\s+from\b|\}'\s*::\s*reg/i;
 
 const SKIPPED = String.raw`\s+|--[^\n\r]*|\/\*[^]*?\*\/`;
 const QUOTED = String.raw`[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[^]*?\$\1\$`;
@@ -19,6 +21,10 @@ const TOKEN = new RegExp(`${SKIPPED}|${QUOTED}|${WORDS}`, "uy");
 
 /** An array of numbers as text. */
 const NUMBERS = /^'\{((?:-?\d+(?:,-?\d+)*)?)\}'$/;
+
+/** Names as a list in a text, and the types whose values are looked up by name. */
+const NAMES = /^'\{(\w+(?:,\w+)*)\}'$/;
+const NAMED_TYPE = /^reg(?:type|class|proc|namespace|role)$/i;
 
 /** What psql's `\\d` asks of the columns of publications, in a way that the grammar has no words for. There are no publications. */
 const PUBLISHED_COLUMNS = new RegExp(
@@ -61,6 +67,9 @@ class Rewriting {
     else if (word === "collate" && this.collation()) return;
     else if (word === "pg_catalog" && this.follows(1, ".") && this.isCall()) this.at += 2;
     else if (NUMBERS.test(token) && /[=>]$/.test(this.before())) this.numbers(token);
+    else if (NAMES.test(token) && this.follows(1, "::") && NAMED_TYPE.test(this.ahead(2).token) && this.follows(3, "[", "]"))
+      this.names(token);
+    else if (word === "select" && this.follows(1, "from") && this.isInExists()) this.copy("SELECT 1");
     else if (word === "array" && (this.follows(1, "(", "select") || this.follows(1, "(", "with"))) this.array();
     else this.copy(token);
   }
@@ -88,6 +97,26 @@ class Rewriting {
   private numbers(token: string): void {
     this.at++;
     this.out.push(token.replace(NUMBERS, "ARRAY[$1]"));
+  }
+
+  /** `'{a,b}'::regtype[]`. */
+  private names(token: string): void {
+    const [, names = ""] = NAMES.exec(token) ?? [];
+    const type = this.ahead(2).token;
+    this.at = this.ahead(4).at + 1;
+    this.out.push(
+      `ARRAY[${names
+        .split(",")
+        .map((name) => `'${name}'::${type}`)
+        .join(",")}]`,
+    );
+  }
+
+  /** Whether `EXISTS (` was written last. */
+  private isInExists(): boolean {
+    const open = this.out.findLastIndex((token) => !isBlank(token));
+    const word = this.out.findLastIndex((token, i) => i < open && !isBlank(token));
+    return this.out[open] === "(" && this.out[word]?.toLowerCase() === "exists";
   }
 
   /** Whether `pg_catalog.x` here is a function. */

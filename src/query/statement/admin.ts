@@ -1,6 +1,6 @@
 /** ADMIN functions: what only the engine can do (contract query.md 1.12). */
 import { notSupported } from "../plan/bind/plan-error.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INT64 } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
@@ -98,10 +98,7 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   if (found === undefined) throw unknownFunction(statement.name);
   const [min, max] = found.args;
   if (statement.args.length < min || statement.args.length > max) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `Failed to build admin function args: Expected ${min} args, but actual ${statement.args.length}`,
-    );
+    throw invalidArguments(`Failed to build admin function args: Expected ${min} args, but actual ${statement.args.length}`);
   }
   const args = statement.args.map((arg, i) => (i === 0 && found.takesRegion === true ? regionArgument(arg) : textArgument(arg)));
   const value = await found.run(args, context);
@@ -113,10 +110,7 @@ function unknownFunction(name: string): DbError {
   const why = REFUSED.get(name);
   if (why !== undefined) return notSupported(`ADMIN ${name}: ${why}`);
   const near = nearestName(name, Object.keys(FUNCTIONS));
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `Admin function not found: ${name}${near === undefined ? "" : `. Did you mean '${near}'?`}`,
-  );
+  return invalidArguments(`Admin function not found: ${name}${near === undefined ? "" : `. Did you mean '${near}'?`}`);
 }
 
 /** An argument as it was written: text may stand in double quotes. */
@@ -128,12 +122,12 @@ function printArgument(expression: Expression): string {
 function textArgument(expression: Expression): string {
   if (expression.kind === "string") return expression.value;
   if (expression.kind === "column" && expression.quoted) return expression.name.join(".");
-  throw new DbError(StatusCode.InvalidArguments, `Failed to build admin function args: failed to cast ${printExpression(expression)}`);
+  throw invalidArguments(`Failed to build admin function args: failed to cast ${printExpression(expression)}`);
 }
 
 /** A region id, as a number or as text. */
 function regionArgument(expression: Expression): string {
   const text = expression.kind === "number" ? expression.text : expression.kind === "string" ? expression.value : "";
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return text;
-  throw new DbError(StatusCode.InvalidArguments, `Failed to build admin function args: failed to cast ${printExpression(expression)}`);
+  throw invalidArguments(`Failed to build admin function args: failed to cast ${printExpression(expression)}`);
 }

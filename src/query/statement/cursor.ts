@@ -1,7 +1,6 @@
 /** Cursors: a query whose rows are fetched by several statements of one connection (contract query.md 1.11). */
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { invalidArguments } from "../../base/error.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type Connection, connectionFor, CURSORS_MAX } from "../connection.ts";
 import { sliceBatch } from "../../column/slice.ts";
@@ -79,9 +78,8 @@ export async function declareCursor(
   options: ExecOptions,
 ): Promise<StatementResult> {
   const { cursors, signal } = connectionFor("DECLARE", context.variables.connection);
-  if (cursors.has(name)) throw new DbError(StatusCode.InvalidArguments, `A cursor named ${name} already exists`);
-  if (cursors.size >= CURSORS_MAX)
-    throw new DbError(StatusCode.InvalidArguments, `cannot declare cursor ${name}: the connection has ${CURSORS_MAX}; close one`);
+  if (cursors.has(name)) throw invalidArguments(`A cursor named ${name} already exists`);
+  if (cursors.size >= CURSORS_MAX) throw invalidArguments(`cannot declare cursor ${name}: the connection has ${CURSORS_MAX}; close one`);
   const controller = new AbortController();
   // The cursor outlives the statement: neither its deadline nor its memory count.
   const own: QueryContext = { ...context, signal: AbortSignal.any([signal, controller.signal]) };
@@ -113,6 +111,6 @@ export async function closeCursor({ name }: Of<"close-cursor">, context: QueryCo
 
 function cursorNamed(name: string, keyword: string, { variables }: QueryContext): ReturnType<Connection["cursors"]["get"]> & object {
   const cursor = connectionFor(keyword, variables.connection).cursors.get(name);
-  if (cursor === undefined) throw new DbError(StatusCode.InvalidArguments, `Cursor ${name} is not found`);
+  if (cursor === undefined) throw invalidArguments(`Cursor ${name} is not found`);
   return cursor;
 }

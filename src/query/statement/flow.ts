@@ -3,7 +3,7 @@
  * goes and then refused.
  */
 import { CATALOG_NAME } from "../../table/reserved-names.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import { parseInterval } from "../../value/interval/parse-interval.ts";
@@ -22,7 +22,7 @@ import { NO_ROWS_CHANGED, type StatementResult } from "../statement-result.ts";
 /** Options of WITH. */
 const OPTIONS = ["defer_on_missing_source", "experimental_enable_incremental_read"] as const;
 
-const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: ${why}`);
+const invalid = (why: string): DbError => invalidArguments(`Invalid SQL, error: ${why}`);
 
 /** The error of a flow that does not exist. */
 export function flowNotFound(name: ObjectName): DbError {

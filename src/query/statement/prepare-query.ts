@@ -13,7 +13,7 @@
  * | unknown            | as it is                                                                                        |
  */
 import { tableNotFound } from "../../table/not-found.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { ColumnHeader } from "../../column/batch.ts";
 import { type DataType, displayName } from "../../column/data-type.ts";
@@ -191,8 +191,7 @@ function* describeInsert({ table, columns, source }: Insert, environment: Enviro
  */
 export function placeholdersOf({ parameters }: PreparedQuery, values: readonly ParameterValue[], timeZone: string): Placeholders {
   if (values.length !== parameters.length) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       `Invalid request parameter: the statement has ${parameters.length} parameters, but ${values.length} values were given`,
     );
   }

@@ -2,9 +2,8 @@
  * Write hints: how tables that do not exist yet are made (contract ingest.md 0.6, http.md 4).
  */
 import { headerTextOf } from "./header-text.ts";
-import { DbError } from "../../base/error.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { parseHumanDuration, printHumanDuration } from "../../base/text/human-duration.ts";
-import { StatusCode } from "../../base/status-code.ts";
 
 /** Hints of a request by key. */
 export type Hints = ReadonlyMap<string, string>;
@@ -66,7 +65,7 @@ export function readHints(headers: Headers): Hints {
 export function autoCreateOf(hints: Hints, allowed: boolean): boolean {
   const hint = hints.get("auto_create_table");
   if (hint !== undefined && hint !== "true" && hint !== "false") {
-    throw new DbError(StatusCode.InvalidArguments, "`auto_create_table` hint must be a boolean");
+    throw invalidArguments("`auto_create_table` hint must be a boolean");
   }
   return allowed && hint !== "false";
 }
@@ -86,6 +85,6 @@ export function hintedTableOptions(hints: Hints): Record<string, string> {
 function ttlOf(text: string): string {
   if (text === "forever" || text === "instant") return text;
   const duration = parseHumanDuration(text);
-  if (!duration.ok) throw new DbError(StatusCode.InvalidArguments, `cannot use the hint ttl=${text}: ${duration.reason}`);
+  if (!duration.ok) throw invalidArguments(`cannot use the hint ttl=${text}: ${duration.reason}`);
   return duration.value === 0n ? "forever" : printHumanDuration(duration.value);
 }

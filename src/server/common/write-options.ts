@@ -1,5 +1,5 @@
 /** How writes of every protocol make tables (contract ingest.md 0.6, 0.7), and what they refuse before a row is read. */
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { IngestDb } from "../../db/db.ts";
 import type { WriteOptions } from "../../table/write-batch.ts";
@@ -44,13 +44,13 @@ export function writeOptionsOf(
 function mergingOf(hints: Hints, fallback: string | undefined): Record<string, string> {
   const append = hints.get("append_mode");
   if (append !== undefined && append !== "true" && append !== "false") {
-    throw new DbError(StatusCode.InvalidArguments, `cannot use the hint append_mode=${append}: it must be true or false`);
+    throw invalidArguments(`cannot use the hint append_mode=${append}: it must be true or false`);
   }
   if (append === "true") return { append_mode: "true" }; // rows are never merged, so a merge mode would say nothing
   const merge = hints.get("merge_mode") ?? fallback;
   if (merge === undefined) return {};
   if (merge !== "last_row" && merge !== "last_non_null") {
-    throw new DbError(StatusCode.InvalidArguments, `cannot use the hint merge_mode=${merge}: it must be last_row or last_non_null`);
+    throw invalidArguments(`cannot use the hint merge_mode=${merge}: it must be last_row or last_non_null`);
   }
   return { merge_mode: merge };
 }

@@ -4,16 +4,12 @@
  */
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, normalize, sep } from "node:path";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../base/error.ts";
 
 /** The error of a path outside the root, in the words of the contract (query.md 1.10). */
 function outside(path: string, why: string): DbError {
   const advice = "use a path relative to the copy root or use S3, OSS, GCS, or AzBlob";
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `Local filesystem path '${path}' is outside the configured copy root or is unsafe: ${why}; ${advice}`,
-  );
+  return invalidArguments(`Local filesystem path '${path}' is outside the configured copy root or is unsafe: ${why}; ${advice}`);
 }
 
 /**
@@ -24,7 +20,7 @@ function outside(path: string, why: string): DbError {
  */
 export async function copyPath(root: string, location: string): Promise<string> {
   const path = location.startsWith("file://") ? location.slice("file://".length) : location;
-  if (path.trim() === "") throw new DbError(StatusCode.InvalidArguments, "cannot copy: the path is empty");
+  if (path.trim() === "") throw invalidArguments("cannot copy: the path is empty");
   if (path.includes("\0")) throw outside(path.replaceAll("\0", "\\0"), "it holds a NUL character");
   if (path.split(/[/\\]/).includes("..")) throw outside(location, "'..' path components are not allowed");
   const whole = normalize(isAbsolute(path) ? path : join(root, path));
@@ -65,7 +61,7 @@ export function refusedName(location: string, thrown: unknown): DbError | undefi
   const flaw = NAME_FLAWS.get(thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
   if (flaw === undefined) return undefined;
   const shown = location.length > SHOWN_MAX ? `${location.slice(0, SHOWN_MAX)}…` : location;
-  return new DbError(StatusCode.InvalidArguments, `cannot use '${shown}': ${flaw}`, { cause: thrown });
+  return invalidArguments(`cannot use '${shown}': ${flaw}`, thrown);
 }
 
 /** Characters of a name that an error shows. */

@@ -4,13 +4,13 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError, errorText, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { FileAccess, FoundFile, NewFile, OpenFile } from "../../table/file-access.ts";
 import { copyPath, isMissing, refusedName } from "./copy-path.ts";
 import { FOLDER_FILES_MAX } from "./limits.ts";
 
-const invalid = (message: string, cause?: unknown): DbError => new DbError(StatusCode.InvalidArguments, message, { cause });
+const invalid = (message: string, cause?: unknown): DbError => invalidArguments(message, cause);
 
 /** Why the system refused, in its words. */
 function failed(what: string, location: string, thrown: unknown): DbError {

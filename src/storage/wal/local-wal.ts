@@ -12,7 +12,7 @@
  */
 import { AssertionError, assert } from "../../base/assert.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError, errorText, invalidArguments } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import type { Logger } from "../../base/log.ts";
@@ -424,8 +424,7 @@ class LocalWal implements Wal {
   /** The next record starts a new segment, since later ones may rely on what this one defines. */
   private tooLong(payloadBytes: number): DbError {
     this.headBytes = Number.POSITIVE_INFINITY;
-    return new DbError(
-      StatusCode.InvalidArguments,
+    return invalidArguments(
       `cannot log a write of ${payloadBytes} bytes: ${RECORD_PAYLOAD_BYTES_MAX} is the limit; send it in several requests`,
     );
   }

@@ -3,7 +3,7 @@
  * made to fail, and lose power.
  */
 import { assert } from "../../base/assert.ts";
-import { DbError } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { RECORD_HEADER_BYTES, RECORD_PAYLOAD_BYTES_MAX, SEGMENT_HEADER_BYTES } from "./record-header.ts";
 import type { Wal, WalQueue, WalRecord, WalRecoveryReport, WalSegment } from "./wal.ts";
@@ -95,7 +95,7 @@ class MemoryLog implements MemoryWal {
     if (payload.length > RECORD_PAYLOAD_BYTES_MAX) {
       this.headBytes = Number.POSITIVE_INFINITY;
       const message = `cannot log a write of ${payload.length} bytes: ${RECORD_PAYLOAD_BYTES_MAX} is the limit`;
-      return Promise.reject(new DbError(StatusCode.InvalidArguments, message));
+      return Promise.reject(invalidArguments(message));
     }
     this.headBytes += RECORD_HEADER_BYTES + payload.length;
     const { promise, resolve, reject } = Promise.withResolvers<void>();

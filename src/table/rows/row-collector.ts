@@ -5,10 +5,9 @@
  *   begin(time, key) ─► field(name, type).set… ─► begin … ─► writes()
  */
 import { longer } from "../../base/bytes/longer-array.ts";
-import { DbError } from "../../base/error.ts";
+import { invalidArguments } from "../../base/error.ts";
 import { fnv1a } from "../../base/bytes/hash.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, displayName, sameType, type TimeUnit } from "../../column/data-type.ts";
 import { type Cells, cellsOf, type FieldCells, type RowCount } from "../field-cells.ts";
 import type { ColumnDefinition } from "../schema.ts";
@@ -86,7 +85,7 @@ export class RowCollector {
       this.columns.set(name, cells);
     } else if (cells.type !== type && !sameType(cells.type, type)) {
       const types = `expected datatype: ${displayName(cells.type)}, actual datatype: ${displayName(type)}`;
-      throw new DbError(StatusCode.InvalidArguments, `Column datatype mismatch. For column: ${name}, ${types}`);
+      throw invalidArguments(`Column datatype mismatch. For column: ${name}, ${types}`);
     }
     return cells;
   }

@@ -4,9 +4,8 @@
  *   | header | definition levels | values, zstd where that saves 5 % |   a data page
  */
 import { assert } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { bitWidthOf, HybridEncoder, encodeHybrid } from "../encodings/rle-bit-packed.ts";
 import type { FileOutput } from "./file-output.ts";
 import { COMPRESSED_SHARE_MAX, PAGE_BYTES_MAX } from "../limits.ts";
@@ -234,8 +233,7 @@ export class ChunkWriter {
 
   private checkSize(byteLength: number): void {
     if (byteLength <= PAGE_BYTES_MAX) return;
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       `cannot write a page of column ${this.column.name}: ${byteLength} bytes, at most ${PAGE_BYTES_MAX} fit; write fewer rows at once`,
     );
   }

@@ -6,8 +6,7 @@
  * BigInt64Array. Only the last costs a bigint a row, and only true 64-bit data gets there.
  */
 import { assert } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import type { NumberArray, NumberVector, TimeVector, WideVector } from "../../../column/vector.ts";
 import { type ChunkWriter, noBounds, type StoredBounds, type WrittenChunk } from "./chunk-writer.ts";
 import { denseDoubles, denseInts, denseWides, doubleScratch, intScratch, wideScratch } from "./dense-rows.ts";
@@ -187,8 +186,7 @@ function inRange(chunk: ChunkWriter, page: IntegerPage): IntegerPage {
 
 function checkRange(chunk: ChunkWriter, value: bigint): void {
   if (value >= INT64_MIN && value <= INT64_MAX) return;
-  throw new DbError(
-    StatusCode.InvalidArguments,
+  throw invalidArguments(
     `cannot write column ${chunk.column.name}: ${value} does not fit 64 bits in the stored unit; set bareSeconds for such seconds`,
   );
 }

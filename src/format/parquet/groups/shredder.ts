@@ -12,8 +12,7 @@
  * Source: Apache Parquet, LogicalTypes.md, "Nested Types"; the levels are those of the Dremel paper (Melnik et al., 2010).
  */
 import { assert } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 import { type DataType, FLOAT32, isNested, STRING } from "../../../column/data-type.ts";
 import { intervalText } from "../../../value/interval/interval-text.ts";
 import { decodeNested, type NestedPart } from "../../../column/nested.ts";
@@ -239,5 +238,5 @@ function floatsOf(bytes: Uint8Array): number[] {
 }
 
 function unwritable({ path }: Place, why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `cannot write column ${path.join(".")} as Parquet: ${why}`);
+  return invalidArguments(`cannot write column ${path.join(".")} as Parquet: ${why}`);
 }

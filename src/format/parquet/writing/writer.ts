@@ -8,9 +8,8 @@
  */
 import { atOnce } from "../../../base/scheduler/pace.ts";
 import { assert } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { isWideDecimal } from "../../../column/decimal.ts";
 import { ChunkWriter, type WrittenChunk } from "../chunks/chunk-writer.ts";
 import { writeChunk } from "../chunks/write-chunk.ts";
@@ -295,10 +294,7 @@ function lengthOf(input: Exclude<ColumnInput, { readonly kind: "runs" }>): numbe
 function checkInput(column: ParquetColumn, input: ColumnInput, rowCount: number): void {
   const wanted = inputKindsOf(column);
   if (!wanted.includes(input.kind)) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      `cannot write column ${column.name}: values of kind ${input.kind} where ${wanted.join(" or ")} belong`,
-    );
+    throw invalidArguments(`cannot write column ${column.name}: values of kind ${input.kind} where ${wanted.join(" or ")} belong`);
   }
   if (input.kind === "runs") {
     const last = input.ends.length === 0 ? 0 : input.ends[input.ends.length - 1]!;

@@ -3,8 +3,7 @@
  * them at once: 0.6 us a thousand rows of 20 B where a copy a row takes 20 us.
  */
 import { longer, longerBytes, resized } from "../../../base/bytes/longer-array.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import type { BytesVector } from "../../../column/vector.ts";
 import { RETAINED_BYTES_MAX } from "../limits.ts";
 import { textOf } from "../text.ts";
@@ -130,7 +129,7 @@ export class TextColumn {
     const need = this.used + count;
     if (need > this.bytesMax) {
       const why = `a column of it takes more than ${this.bytesMax} bytes once what its records share is repeated for each of them`;
-      throw new DbError(StatusCode.InvalidArguments, `cannot take the request: ${why}; send fewer records at a time`);
+      throw invalidArguments(`cannot take the request: ${why}; send fewer records at a time`);
     }
     this.bytes = longerBytes(this.bytes, this.used, need, this.bytesMax);
   }

@@ -1,8 +1,7 @@
 /**
  * The columns of a table of logs (contract ingest.md 4.4), and how they fit a table that exists.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 import {
   type DataType,
   displayName,
@@ -88,8 +87,5 @@ function fits(from: DataType, to: DataType): boolean {
 
 /** The error for a column that cannot take what is sent. */
 function misfit(name: string, table: string, from: DataType, to: DataType): DbError {
-  return new DbError(
-    StatusCode.InvalidArguments,
-    `failed to align log column '${name}' in table '${table}' from ${displayName(from)} to ${displayName(to)}`,
-  );
+  return invalidArguments(`failed to align log column '${name}' in table '${table}' from ${displayName(from)} to ${displayName(to)}`);
 }

@@ -1,8 +1,7 @@
 /**
  * Columns of extracted attributes that are no tags: only tables have them that were there before their keys were extracted.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { type DataType, displayName, sameType } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
@@ -25,7 +24,7 @@ export class ExtraColumns {
       this.columns.set(name, column);
     } else if (!sameType(column.type, type)) {
       const types = `expected datatype: ${displayName(column.type)}, actual datatype: ${displayName(type)}`;
-      throw new DbError(StatusCode.InvalidArguments, `Column datatype mismatch. For column: ${name}, ${types}`);
+      throw invalidArguments(`Column datatype mismatch. For column: ${name}, ${types}`);
     }
     while (column.values.length < row) column.values.push(undefined);
     column.values[row] = value;

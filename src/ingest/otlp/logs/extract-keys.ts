@@ -2,8 +2,7 @@
  * Attributes that become tags: `x-greptime-log-extract-keys` (contract ingest.md 4.4). Keys match in any case; of a key that several lists
  * have, a record's own wins over the scope's, the scope's over the resource's. The attribute stays in its JSON column as well.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { BOOLEAN, type DataType, INT64, STRING } from "../../../column/data-type.ts";
 import type { ProtoReader } from "../../../format/proto/reader.ts";
 import { AnyValue, type Attributes, Kind } from "../any-value.ts";
@@ -58,8 +57,7 @@ function tagOf(reader: ProtoReader, name: string): Extracted | undefined {
     case Kind.int:
       return { type: INT64, value: value.int };
     default:
-      throw new DbError(
-        StatusCode.InvalidArguments,
+      throw invalidArguments(
         `cannot extract attribute ${name} as a tag: its type is unsupported; a tag is a text, a whole number or a boolean`,
       );
   }

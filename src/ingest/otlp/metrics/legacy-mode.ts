@@ -2,8 +2,7 @@
  * Whether a request of metrics is written the older way (contract ingest.md 4.2): one of its metrics has a table that was made so, an
  * ordinary one without the option `otlp_metric_compat`. Tables of the metric engine are never such: they hold milliseconds.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { field, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import { METRIC_ENGINE } from "../../../table/metric.ts";
 import type { SchemaLookup } from "../../../table/write-batch.ts";
@@ -56,7 +55,7 @@ export function isLegacy(body: Uint8Array, database: string, schemas: SchemaLook
   });
   if (older === undefined || newer === undefined) return older !== undefined;
   const ways = `the table of ${JSON.stringify(older)} is of the older form, that of ${JSON.stringify(newer)} of the newer one`;
-  throw new DbError(StatusCode.InvalidArguments, `cannot write the metrics in one request: ${ways}; send them apart`);
+  throw invalidArguments(`cannot write the metrics in one request: ${ways}; send them apart`);
 }
 
 function nameOf(reader: ProtoReader, start: number, end: number): string {

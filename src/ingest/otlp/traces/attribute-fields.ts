@@ -2,8 +2,7 @@
  * Columns of attributes once all spans are read: a type for each, its values under it, and the spans that have one that does not go
  * (contract ingest.md 4.3).
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { type DataType, displayName, FLOAT64, INT64, sameType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
@@ -41,7 +40,7 @@ export function attributeFields(
   const count = columns.length + shared.length;
   if (count * target.rowCount > CELLS_MAX) {
     const why = `${target.rowCount} spans with ${count} different attributes are more than ${CELLS_MAX} cells`;
-    throw new DbError(StatusCode.InvalidArguments, `cannot take the request: ${why}; send fewer spans at a time`);
+    throw invalidArguments(`cannot take the request: ${why}; send fewer spans at a time`);
   }
   const own = columns.map((column) => ownField(column, target, refused));
   const others = shared.map((column) => sharedField(column, target, refused));

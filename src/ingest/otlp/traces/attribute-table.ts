@@ -1,9 +1,8 @@
 /**
  * The columns of spans' attributes, found by the bytes of their keys: spans nearly always have theirs in the order of the span before.
  */
-import { DbError } from "../../../base/error.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { ProtoReader } from "../../../format/proto/reader.ts";
 import { type AnyValue, Kind } from "../any-value.ts";
 import type { JsonSink } from "../json-sink.ts";
@@ -54,7 +53,7 @@ export class AttributeTable {
     if (column.count === 0) {
       if (this.touched.length === TABLE_COLUMNS_MAX) {
         const why = `its spans have more than ${TABLE_COLUMNS_MAX} different attributes, each of which is a column`;
-        throw new DbError(StatusCode.InvalidArguments, `cannot take the request: ${why}`);
+        throw invalidArguments(`cannot take the request: ${why}`);
       }
       this.touched.push(column);
     }

@@ -2,9 +2,8 @@
  * Attributes of resources and scopes, which all spans under them have: runs of rows with one value, not a cell a span.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import { DbError } from "../../../base/error.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../base/limits.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { TextColumn } from "../columns/text-column.ts";
@@ -53,7 +52,7 @@ export class SharedAttributes {
       if (column === undefined) {
         if (this.columns.size === TABLE_COLUMNS_MAX) {
           const why = `its resources or scopes have more than ${TABLE_COLUMNS_MAX} different attributes, each of which is a column`;
-          throw new DbError(StatusCode.InvalidArguments, `cannot take the request: ${why}`);
+          throw invalidArguments(`cannot take the request: ${why}`);
         }
         column = { name: this.prefix + key, kinds: new Set(), runs: [] };
         this.columns.set(key, column);

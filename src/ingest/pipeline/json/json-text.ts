@@ -1,6 +1,5 @@
 /** Pipeline values as JSON text: keys in order, times as RFC 3339, floats that are whole with `.0`. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { VALUE_DEPTH_MAX } from "../limits.ts";
 import { type PipelineObject, PipelineTime, type PipelineValue, WholeFloat, kindOf } from "../../common/value.ts";
 import { formatTimestamp } from "../../../value/format-time.ts";
@@ -33,7 +32,7 @@ function written(value: PipelineValue, depth: number): string {
   if (value instanceof WholeFloat) return floatText(value.value);
   if (value instanceof PipelineTime) return JSON.stringify(timeText(value));
   if (depth >= VALUE_DEPTH_MAX) {
-    throw new DbError(StatusCode.InvalidArguments, `cannot write a value as JSON: it is nested deeper than ${VALUE_DEPTH_MAX} levels`);
+    throw invalidArguments(`cannot write a value as JSON: it is nested deeper than ${VALUE_DEPTH_MAX} levels`);
   }
   if (Array.isArray(value)) return `[${value.map((item: PipelineValue) => written(item, depth + 1)).join(",")}]`;
   const object = value as PipelineObject; // the only kind that is left

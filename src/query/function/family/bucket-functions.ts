@@ -1,5 +1,5 @@
 /** Functions that put values into buckets besides `date_trunc` and `date_bin`: `time_bucket` of DuckDB and TimescaleDB, `width_bucket`. */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { parseTimeZone } from "../../../base/text/time-zone.ts";
 import { type DataType, FLOAT64, INT32, INT64, INTERVAL, STRING, TIMESTAMP_NANOSECOND, type TimeUnit } from "../../../column/data-type.ts";
@@ -60,10 +60,7 @@ function startOf(width: IntervalValue, nanos: bigint, place: Present | undefined
   if (zone !== undefined) return binned(width, nanos, first, zone);
   const moment = parseTimestamp(place, "UTC");
   if (moment !== undefined) return binned(width, nanos, moment, undefined);
-  throw new DbError(
-    StatusCode.InvalidArguments,
-    `time_bucket: '${textOf(place).slice(0, 80)}' is neither a time zone nor a time; an offset is an INTERVAL`,
-  );
+  throw invalidArguments(`time_bucket: '${textOf(place).slice(0, 80)}' is neither a time zone nor a time; an offset is an INTERVAL`);
 }
 
 const widthType: ScalarFunction["resolve"] = (args) => {

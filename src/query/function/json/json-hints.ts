@@ -2,8 +2,7 @@
  * Documents of JSON2 columns with paths of known types: what a document has there must be of the type; where it has nothing, the default
  * stands, which is written with the document, so that all that reads it sees the same.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 import { type DataType, displayName } from "../../../column/data-type.ts";
 import { canonicalJson } from "../../../value/json-text.ts";
 import type { JsonHint } from "../../../table/schema.ts";
@@ -62,8 +61,7 @@ function leafValue(present: string | undefined, hint: JsonHint, column: string):
   }
   if (hint.default !== undefined) return hint.default;
   if (hint.nullable) return undefined;
-  throw new DbError(
-    StatusCode.InvalidArguments,
+  throw invalidArguments(
     `Invalid InsertRequest, reason: JSON2 column ${column}: path ${hint.path.join(".")} is not null but the document has nothing there`,
   );
 }
@@ -71,7 +69,7 @@ function leafValue(present: string | undefined, hint: JsonHint, column: string):
 function mismatch(column: string, hint: JsonHint | undefined, value: string, wanted: string): DbError {
   const path = hint?.path.join(".") ?? "";
   const message = `Invalid InsertRequest, reason: JSON2 column ${column}: path ${path} wants ${wanted}, got ${value.slice(0, 80)}`;
-  return new DbError(StatusCode.InvalidArguments, message);
+  return invalidArguments(message);
 }
 
 /** Whether canonical JSON is a value of a type that hints have. */

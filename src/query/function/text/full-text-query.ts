@@ -9,8 +9,7 @@
  * A term ends at a blank, a parenthesis or a quote; `+`, `-`, AND and OR mean something only where a term may begin. A backslash takes the
  * next character as it is, in phrases too. Terms and phrases are found anywhere in the text, as LIKE '%term%' would, case and all.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 
 /** What a query asks of a text. */
 export type FullTextQuery =
@@ -51,7 +50,7 @@ export function meetsFullTextQuery(query: FullTextQuery, text: string): boolean 
 
 function refused(query: string, at: number, why: string): DbError {
   const shown = query.length > 120 ? `${query.slice(0, 120)}…` : query;
-  return new DbError(StatusCode.InvalidArguments, `cannot parse full-text query '${shown}' at character ${at + 1}: ${why}`);
+  return invalidArguments(`cannot parse full-text query '${shown}' at character ${at + 1}: ${why}`);
 }
 
 function tokensOf(query: string): Token[] {

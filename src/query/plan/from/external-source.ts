@@ -1,6 +1,6 @@
 /** External tables as relations: their files are read, whole, whenever a query asks for rows. */
 import type { Pace } from "../../../base/scheduler/pace.ts";
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Scalar } from "../../../column/vector.ts";
@@ -27,7 +27,7 @@ export function externalOptions(given: Readonly<Record<string, string>>): Extern
   const all = Object.entries(given).map(([key, value]) => [key.toLowerCase(), value] as const);
   const location = all.find(([key]) => key === LOCATION_OPTION)?.[1];
   if (location === undefined || location === "") {
-    throw new DbError(StatusCode.InvalidArguments, "Missing required field: location; say where the files are, WITH (location = '…')");
+    throw invalidArguments("Missing required field: location; say where the files are, WITH (location = '…')");
   }
   const connection = Object.fromEntries(all.filter(([key]) => CONNECTION_KEYS.has(key)));
   const options = copyOptions(Object.fromEntries(all.filter(([key]) => !CONNECTION_KEYS.has(key))), "external");
@@ -42,7 +42,7 @@ export async function externalFilesOf(
   const found = (await files.list(location, connection)).filter(({ name }) => options.pattern?.test(name) ?? true);
   if (found.length <= COPY_FILES_MAX) return found;
   const why = `${found.length} files, at most ${COPY_FILES_MAX} make a table`;
-  throw new DbError(StatusCode.InvalidArguments, `cannot read '${location}': ${why}; narrow it with pattern`);
+  throw invalidArguments(`cannot read '${location}': ${why}; narrow it with pattern`);
 }
 
 /** An external table as a relation. @throws DbError Unsupported on a server without files, InvalidArguments for its options */
@@ -110,7 +110,7 @@ function valuesOf(column: ColumnSchema, rows: FileRows, at: number, { options, l
     if (!(thrown instanceof DbError)) throw thrown;
     const place = row < 0 ? "" : ` ${rows.placeOf(row)},`;
     const message = `cannot read '${location}':${place} column ${column.name}: ${thrown.message}`;
-    throw new DbError(StatusCode.InvalidArguments, message, { cause: thrown });
+    throw invalidArguments(message, thrown);
   }
 }
 

@@ -2,7 +2,7 @@
  * Views in FROM: the text of a view is planned where it is read, in the database that was current when it was made and without the names
  * of the query around it. What the view shows was settled when it was made: columns that its tables got since are left out.
  */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ViewInfo } from "../../../table/view.ts";
 import type { Query } from "../../sql/syntax/ast.ts";
@@ -27,7 +27,7 @@ export interface PlannedView {
   readonly positions: readonly number[];
 }
 
-const invalid = (message: string): DbError => new DbError(StatusCode.InvalidArguments, `cannot read ${message}`);
+const invalid = (message: string): DbError => invalidArguments(`cannot read ${message}`);
 
 /**
  * The plan of a view.

@@ -35,6 +35,8 @@ export interface InformationSources {
   readonly system: SystemFacts;
   /** Start of the statement, nanoseconds since the epoch. */
   readonly now: bigint;
+  /** Number of the connection that asks; undefined: it has none. */
+  readonly connectionId?: number | undefined;
   /** Types of a view's columns; absent, or undefined for one that cannot be read: they are not known. */
   readonly viewTypes?: ((view: ViewInfo) => readonly DataType[] | undefined) | undefined;
 }

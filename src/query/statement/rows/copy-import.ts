@@ -3,8 +3,7 @@
  * left out, what it lacks takes its default or NULL.
  */
 import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
-import { DbError, restated } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { DbError, restated, invalidArguments } from "../../../base/error.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { RowBatchBuilder } from "../../../table/rows/row-batch-builder.ts";
 import type { TimeRange } from "../../../table/scan.ts";
@@ -140,5 +139,5 @@ export function withWrittenRows(thrown: unknown, { writtenRows }: CopyImport): u
 /** An error with the place it happened at. */
 function placed(thrown: unknown, where: string): unknown {
   if (!(thrown instanceof DbError)) return thrown;
-  return new DbError(StatusCode.InvalidArguments, `cannot copy from ${where}: ${thrown.message}`, { cause: thrown });
+  return invalidArguments(`cannot copy from ${where}: ${thrown.message}`, thrown);
 }

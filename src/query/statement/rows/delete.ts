@@ -10,7 +10,7 @@
  * matched would show through.
  */
 import { assert } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { DELETE_BATCH_ROWS } from "../../../base/limits.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { TimeVector } from "../../../column/vector.ts";
@@ -37,7 +37,7 @@ import { tableToChange } from "../table/table-to-change.ts";
 export async function deleteFrom(statement: Delete, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
   const { table } = tableToChange(statement.table, context);
   if (mergeModeOf(table.schema) === "append") {
-    throw new DbError(StatusCode.InvalidArguments, "Invalid request to region, reason: DELETE is not allowed under append mode");
+    throw invalidArguments("Invalid request to region, reason: DELETE is not allowed under append mode");
   }
   const environment = environmentOf(context.clock, context.variables);
   const exec = execContextOf(environment, context, options);

@@ -6,8 +6,7 @@
  * (`complete-row.ts`), which tells the first.
  */
 import { boundsOf, fits } from "../../../value/integer-range.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import type { ColumnSchema } from "../../../table/schema.ts";
@@ -105,7 +104,7 @@ function checkWidths(piece: RowPiece, target: Target): void {
 function checkWidth(width: number, { named }: Target): void {
   if (width === named.length) return;
   const why = `column count mismatch, columns: ${named.length}, values: ${width}`;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: ${why}`);
+  throw invalidArguments(`Invalid SQL, error: ${why}`);
 }
 
 function completed(values: readonly Value[], column: ColumnSchema, isNamed: boolean): readonly Scalar[] {

@@ -1,6 +1,5 @@
 /** `JSON2 (path type, …)` of CREATE TABLE: paths of known types, to and from text (contract query.md 1.3). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 import { displayName, sqlName } from "../../../column/data-type.ts";
 import { floatText } from "../../../value/number-text.ts";
 import type { JsonHint } from "../../../table/schema.ts";
@@ -12,7 +11,7 @@ import { literalValue } from "./literal-value.ts";
 /** The types that paths may have. */
 const TYPES: ReadonlySet<string> = new Set(["String", "Int64", "UInt64", "Float64", "Boolean"]);
 
-const invalid = (why: string): DbError => new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: ${why}`);
+const invalid = (why: string): DbError => invalidArguments(`Invalid SQL, error: ${why}`);
 
 /** The hints of a column. @throws DbError InvalidArguments for a type that paths do not have, and for paths of which one begins another */
 export function jsonHintsOf({ name, hints = [] }: Pick<ColumnClause, "name" | "hints">, environment: Environment): readonly JsonHint[] {

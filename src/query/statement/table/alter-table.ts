@@ -1,7 +1,7 @@
 /** ALTER TABLE: what the statement says becomes changes of the schema, which are made together or not at all (contract query.md 1.5). */
 import { notSupported } from "../../plan/bind/plan-error.ts";
 import { unreachable } from "../../../base/assert.ts";
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../../table/schema.ts";
 import { columnNamed } from "../../../table/not-found.ts";
@@ -55,7 +55,7 @@ function changeOf(
     case "set-default": {
       const { name, type, nullable } = columnNamed(schema, action.column);
       if (action.value.kind === "null" && !nullable) {
-        throw new DbError(StatusCode.InvalidArguments, "Default value should not be null for non null column");
+        throw invalidArguments("Default value should not be null for non null column");
       }
       return { kind: "set-default", column: name, default: defaultOf({ name, type }, action.value, nullable, environment) };
     }
@@ -100,7 +100,7 @@ function indexChange(
 function newName({ name }: ActionOf<"rename">, schema: TableSchema): string {
   const { database, table } = resolveName(name, schema.database);
   if (database !== schema.database) {
-    throw new DbError(StatusCode.InvalidArguments, `cannot rename table ${schema.name}: ${name.join(".")} is in another database`);
+    throw invalidArguments(`cannot rename table ${schema.name}: ${name.join(".")} is in another database`);
   }
   checkNoGraphTable({ database, table });
   if (builtInTableNames(database).includes(table)) {
@@ -113,5 +113,5 @@ function newName({ name }: ActionOf<"rename">, schema: TableSchema): string {
 function checkNoPartition(schema: TableSchema, column: string): void {
   if (schema.partitions?.columns.includes(column) !== true) return;
   const why = `column ${column} is one of PARTITION ON COLUMNS, which cannot change; copy the rows into a new table instead`;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid alter table(${schema.name}) request: ${why}`);
+  throw invalidArguments(`Invalid alter table(${schema.name}) request: ${why}`);
 }

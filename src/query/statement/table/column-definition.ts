@@ -1,5 +1,5 @@
 /** Columns of CREATE TABLE: their defaults, NULL rules and index clauses. */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { displayName } from "../../../column/data-type.ts";
@@ -21,7 +21,7 @@ const NO_KEY: ReadonlySet<string> = new Set(["binary", "json", "vector", "list",
 export function columnDefinition(clause: ColumnClause, semantic: SemanticType, environment: Environment): ColumnDefinition {
   const { name, type } = clause;
   if (type.kind === "interval")
-    throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: column name \`${name}\` is interval type, which is not supported`);
+    throw invalidArguments(`Invalid SQL, error: column name \`${name}\` is interval type, which is not supported`);
   if (semantic === "timestamp") checkTimeIndex(clause);
   if (semantic === "tag" && NO_KEY.has(type.kind)) throw columnOptionError(name, `a primary key column cannot be ${type.kind}`);
   const nullable = semantic === "timestamp" ? false : (clause.nullable ?? true);
@@ -48,7 +48,7 @@ export function checkStructured(
 ): void {
   const structured = columns.find(({ type }) => type.kind === "json" && type.structured === true);
   if (structured === undefined || options["append_mode"] === "true") return;
-  throw new DbError(StatusCode.InvalidArguments, `Invalid SQL, error: JSON2 column \`${structured.name}\` requires append_mode='true'`);
+  throw invalidArguments(`Invalid SQL, error: JSON2 column \`${structured.name}\` requires append_mode='true'`);
 }
 
 function checkTimeIndex({ name, type, nullable }: ColumnClause): void {

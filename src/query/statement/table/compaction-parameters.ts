@@ -8,8 +8,7 @@
  * | `parallelism=4`               | nothing but being checked: merges run one after another                        |
  * | `start_time=…`, `end_time=…`  | only windows with files in `[start, end)` are merged                           |
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { type TableSchema, timeIndexOf } from "../../../table/schema.ts";
 import { environmentOf } from "../../plan/common/planner.ts";
@@ -21,7 +20,7 @@ const KINDS: readonly string[] = ["regular", "strict_window", "swcs"];
 /** Refuses kinds of compaction that there are not. @throws DbError InvalidArguments */
 export function checkCompactionKind(kind: string): void {
   if (KINDS.includes(kind.toLowerCase())) return;
-  throw new DbError(StatusCode.InvalidArguments, `cannot compact: no kind ${kind}; use one of ${KINDS.join(", ")}`);
+  throw invalidArguments(`cannot compact: no kind ${kind}; use one of ${KINDS.join(", ")}`);
 }
 
 /** The times that parameters name; undefined: all. @throws DbError InvalidArguments, InvalidSyntax for a bad time */
@@ -34,16 +33,15 @@ export function compactionRange(text: string, schema: TableSchema, context: Quer
     if (key === "window" || key === "parallelism") checkCount(key, value);
     else if (key === "start_time") start = timeOf(value, schema, context);
     else if (key === "end_time") end = timeOf(value, schema, context);
-    else
-      throw new DbError(StatusCode.InvalidArguments, `cannot compact: no parameter ${key}; use window, parallelism, start_time, end_time`);
+    else throw invalidArguments(`cannot compact: no parameter ${key}; use window, parallelism, start_time, end_time`);
   }
-  if (start > end) throw new DbError(StatusCode.InvalidArguments, `cannot compact: start_time ${start} is after end_time ${end}`);
+  if (start > end) throw invalidArguments(`cannot compact: start_time ${start} is after end_time ${end}`);
   return start === ALL_TIME.start && end === ALL_TIME.end ? undefined : { start, end };
 }
 
 function checkCount(key: string, value: string): void {
   if (/^\d{1,15}$/.test(value) && Number(value) > 0) return;
-  throw new DbError(StatusCode.InvalidArguments, `cannot compact: ${key} is a whole number above 0; got '${value}'`);
+  throw invalidArguments(`cannot compact: ${key} is a whole number above 0; got '${value}'`);
 }
 
 /** A time in the unit of the time index. */

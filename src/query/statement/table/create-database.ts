@@ -1,5 +1,5 @@
 /** CREATE DATABASE and DROP DATABASE. */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { nameFlaw, shownName } from "../../../table/names.ts";
 import { INFORMATION_SCHEMA } from "../../plan/virtual/information-schema.ts";
@@ -17,10 +17,10 @@ export async function createDatabase(
   context: QueryContext,
 ): Promise<StatementResult> {
   const { name, ifNotExists } = statement;
-  if (RESERVED.includes(name.toLowerCase())) throw new DbError(StatusCode.InvalidArguments, `Schema ${name} already exists`);
+  if (RESERVED.includes(name.toLowerCase())) throw invalidArguments(`Schema ${name} already exists`);
   const flaw = nameFlaw(name);
   if (flaw !== undefined) {
-    throw new DbError(StatusCode.InvalidArguments, `Unexpected, violated: Invalid database name: ${shownName(name)}: ${flaw}`);
+    throw invalidArguments(`Unexpected, violated: Invalid database name: ${shownName(name)}: ${flaw}`);
   }
   const created = await context.catalog.createDatabase(name, databaseOptions(statement.options), ifNotExists);
   return { kind: "affected", rowCount: created ? 1 : 0 };
@@ -32,7 +32,7 @@ export async function dropDatabase(
   context: QueryContext,
 ): Promise<StatementResult> {
   const { name, ifExists } = statement;
-  if (name === context.variables.database) throw new DbError(StatusCode.InvalidArguments, `Schema \`${name}\` is in use`);
+  if (name === context.variables.database) throw invalidArguments(`Schema \`${name}\` is in use`);
   if (RESERVED.includes(name.toLowerCase())) throw new DbError(StatusCode.Unsupported, `Schema \`${name}\` is read-only`);
   await context.catalog.dropDatabase(name, ifExists);
   return NO_ROWS_CHANGED;

@@ -1,6 +1,6 @@
 /** CREATE EXTERNAL TABLE, and the refusal of changes to such tables (contract query.md 1.4). */
 import { Pace } from "../../../base/scheduler/pace.ts";
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";
 import { FILE_ENGINE, fileTableRefusal, isFileTable } from "../../../table/file-table.ts";
@@ -44,7 +44,7 @@ async function columnsOfFiles(external: ExternalOptions, span: Span, { files, sc
   const [first] = await externalFilesOf(external, files);
   if (first === undefined) {
     const why = "there is no file to take the columns from; name them";
-    throw new DbError(StatusCode.InvalidArguments, `cannot create external table over '${external.location}': ${why}`);
+    throw invalidArguments(`cannot create external table over '${external.location}': ${why}`);
   }
   const file = await files.open(first.location, external.connection);
   try {
@@ -52,7 +52,7 @@ async function columnsOfFiles(external: ExternalOptions, span: Span, { files, sc
     for (const { name, type } of columns) {
       if (depthOf(type) <= TYPE_DEPTH_MAX) continue;
       const why = `column ${name} has types deeper than ${TYPE_DEPTH_MAX} inside each other; name the columns, without it`;
-      throw new DbError(StatusCode.InvalidArguments, `cannot create external table over '${first.location}': ${why}`);
+      throw invalidArguments(`cannot create external table over '${first.location}': ${why}`);
     }
     return columns.map(({ name, type }) => plainColumn(name, type, span));
   } finally {

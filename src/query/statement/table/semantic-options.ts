@@ -1,6 +1,5 @@
 /** `greptime.semantic.*` options as ALTER TABLE sets them: which there are, what they may say (contract ingest.md, semantic options). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { type DbError, invalidArguments } from "../../../base/error.ts";
 import { displayName } from "../../../column/data-type.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import { columnNamed } from "../../../table/not-found.ts";
@@ -36,7 +35,7 @@ export function isSemanticOption(key: string): boolean {
 /** Checks one option of a table that exists. @throws DbError InvalidArguments, TableColumnNotFound */
 export function checkSemanticOption(key: string, value: string, schema: Pick<TableSchema, "name" | "columns">): void {
   const name = key.slice(SEMANTIC_PREFIX.length);
-  const refused = (why: string): DbError => new DbError(StatusCode.InvalidArguments, `Invalid alter table(${schema.name}) request: ${why}`);
+  const refused = (why: string): DbError => invalidArguments(`Invalid alter table(${schema.name}) request: ${why}`);
   if (ENTITY.test(name)) {
     for (const column of value.split(",")) checkEntityColumn(key, column.trim(), schema, refused);
     return;

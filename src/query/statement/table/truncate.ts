@@ -1,6 +1,5 @@
 /** TRUNCATE TABLE. */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { type ColumnSchema, timeIndexOf } from "../../../table/schema.ts";
 import type { Environment } from "../../function/signature/environment.ts";
@@ -20,7 +19,7 @@ export async function truncate(statement: Extract<Statement, { kind: "truncate" 
   const ranges = statement.ranges?.map(([start, end]): TimeRange => {
     const range = { start: timeOf(start, time, environment), end: timeOf(end, time, environment) };
     if (range.start > range.end) {
-      throw new DbError(StatusCode.InvalidArguments, `Invalid time range: its start ${range.start} is after its end ${range.end}`);
+      throw invalidArguments(`Invalid time range: its start ${range.start} is after its end ${range.end}`);
     }
     return range;
   });

@@ -1,6 +1,5 @@
 /** How servers of OTLP take metrics (contract ingest.md 4.2). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { MetricDecoder } from "../../../ingest/otlp/decode.ts";
 import { decodeLegacy } from "../../../ingest/otlp/metrics/legacy.ts";
 import { COMPAT_OPTION, isLegacy } from "../../../ingest/otlp/metrics/legacy-mode.ts";
@@ -65,7 +64,7 @@ function strategyOf(text: string | null): Strategy {
   if (text === null) return "UnderscoreEscapingWithSuffixes";
   const strategy = STRATEGIES.find((name) => name === text);
   if (strategy !== undefined) return strategy;
-  throw new DbError(StatusCode.InvalidArguments, `cannot use translation strategy ${text}: it must be one of ${STRATEGIES.join(", ")}`);
+  throw invalidArguments(`cannot use translation strategy ${text}: it must be one of ${STRATEGIES.join(", ")}`);
 }
 
 function isTruthy(text: string | null): boolean {

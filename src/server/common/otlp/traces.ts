@@ -1,6 +1,5 @@
 /** How servers of OTLP take traces (contract ingest.md 4.3). */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { TraceDecoder, type TraceModel } from "../../../ingest/otlp/decode.ts";
 import { headerTextOf } from "../header-text.ts";
 import { KeptDecoders } from "../kept-decoders.ts";
@@ -26,16 +25,13 @@ export function otlpTraces(options: OtlpOptions): OtlpSignal {
       const model = Object.hasOwn(MODELS, pipeline) ? MODELS[pipeline] : undefined;
       if (model === undefined) {
         const known = Object.keys(MODELS).join(" or ");
-        throw new DbError(StatusCode.InvalidArguments, `Unsupported pipeline for traces: ${pipeline}; it must be ${known}`);
+        throw invalidArguments(`Unsupported pipeline for traces: ${pipeline}; it must be ${known}`);
       }
       const table = headerTextOf(headers, "x-greptime-trace-table-name") || DEFAULT_TABLE;
       checkTableName(table);
       const partitions = hints.get("trace_table_partitions");
       if (partitions !== undefined && !/^\d{1,9}$/.test(partitions)) {
-        throw new DbError(
-          StatusCode.InvalidArguments,
-          `cannot use the hint trace_table_partitions=${partitions}: it must be a whole number`,
-        );
+        throw invalidArguments(`cannot use the hint trace_table_partitions=${partitions}: it must be a whole number`);
       }
       const semantics = { "greptime.semantic.signal_type": "trace", "greptime.semantic.source": "opentelemetry" };
       writeOptionsOf(hints, options, "trace", semantics); // Refuses hints before the body is read.

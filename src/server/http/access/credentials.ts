@@ -5,7 +5,7 @@
  * Texts and codes are those that clients of the contract match on; the answer is 401 whatever the code. No text quotes a password.
  * Source: contract http.md 5.3 to 5.5, README 10; RFC 7617 (Basic).
  */
-import { DbError } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import {
   decodeBasic,
@@ -91,10 +91,7 @@ function readQuery(query: string): Login {
     throw new DbError(StatusCode.AuthHeaderNotFound, "Not found influx http authorization info");
   }
   if (name === undefined || password === undefined) {
-    throw new DbError(
-      StatusCode.InvalidArguments,
-      "Invalid request parameter: influxdb auth: username and password must be provided together",
-    );
+    throw invalidArguments("Invalid request parameter: influxdb auth: username and password must be provided together");
   }
   return { name, password };
 }

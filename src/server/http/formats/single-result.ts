@@ -1,8 +1,7 @@
 /**
  * For formats that can hold the result of one statement only: all statements run, and a second result is then refused.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
 
 /**
@@ -22,7 +21,7 @@ export async function* singleResult(
     else if (result.kind === "rows") await drain(result.batches);
   }
   if (count > 1) {
-    throw new DbError(StatusCode.InvalidArguments, `cannot output multi-statements result in ${format} format`);
+    throw invalidArguments(`cannot output multi-statements result in ${format} format`);
   }
 }
 

@@ -1,10 +1,9 @@
 /**
  * Endpoints for operators (contract http.md 1.3–1.7). They stand outside `/v1`, except `/v1/health`.
  */
-import { DbError, restated } from "../../../base/error.ts";
+import { DbError, restated, invalidArguments } from "../../../base/error.ts";
 import { parseLogFilter, printLogFilter } from "../../../base/text/log-filter.ts";
 import { utf8Document } from "../../../base/bytes/utf8.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { readBody } from "../body/body.ts";
 import type { Exchange } from "../exchange.ts";
 import { exposition } from "../http-metrics.ts";
@@ -97,7 +96,7 @@ async function changeLogLevel(exchange: Exchange, log: LogControl): Promise<Repl
   const body = await readBody(exchange, { bytesMax: DEBUG_BODY_BYTES_MAX, decode: false });
   if (!(body instanceof Uint8Array)) return body;
   const text = utf8Document(body);
-  if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: the filter is not UTF-8");
+  if (text === undefined) throw invalidArguments("Invalid request parameter: the filter is not UTF-8");
   const before = printLogFilter(log.filter);
   log.setFilter(parseFilter(text));
   return textReply(200, `Log Level changed from ${before} to ${printLogFilter(log.filter)}`);

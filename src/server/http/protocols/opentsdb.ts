@@ -5,8 +5,8 @@
  * Bad points are answered with 400 once the good ones are durable; `summary` and `details` are answered as OpenTSDB does.
  */
 import type { Counter, Histogram } from "prom-client";
-import { DbError } from "../../../base/error.ts";
-import { httpStatusOf, StatusCode } from "../../../base/status-code.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
+import { httpStatusOf } from "../../../base/status-code.ts";
 import { OpenTsdbDecoder, type PointError, PutBodyError, type PutResult } from "../../../ingest/opentsdb/decode.ts";
 import { OPENTSDB_SEMANTICS } from "../../../ingest/opentsdb/types.ts";
 import { databaseExists } from "../../common/database-name.ts";
@@ -143,5 +143,5 @@ function shownError({ start, end, reason }: PointError, body: Uint8Array): { rea
 }
 
 function refused(why: string): Reply {
-  return plainErrorReply(new DbError(StatusCode.InvalidArguments, `Invalid OpenTSDB Json request: ${why}`));
+  return plainErrorReply(invalidArguments(`Invalid OpenTSDB Json request: ${why}`));
 }

@@ -70,6 +70,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   pg_stat_activity: `datid:oid? datname? pid:i32 leader_pid:i32? usesysid:oid? usename? application_name? client_addr? client_hostname?
     client_port:i32? backend_start:ts6? xact_start:ts6? query_start:ts6? state_change:ts6? wait_event_type? wait_event? state?
     backend_xid:i32? backend_xmin:i32? query_id:i64? query? backend_type?`,
+  pg_stat_user_indexes: `relid:oid indexrelid:oid schemaname relname indexrelname idx_scan:i64 last_idx_scan:ts6? idx_tup_read:i64
+    idx_tup_fetch:i64`,
   pg_user_mapping: "oid:oid umuser:oid umserver:oid umoptions:a?",
 };
 

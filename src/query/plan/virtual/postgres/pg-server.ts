@@ -88,7 +88,10 @@ export const SERVER_RELATIONS: readonly InformationTable[] = [
     sourcefile? sourceline:i32? pending_restart:b`,
     settingRows,
   ),
-  informationTable("pg_stat_gssapi", 0, "pid:i32 gss_authenticated:b principal? encrypted:b credentials_delegated:b", () => [
-    { pid: process.pid, gss_authenticated: false, encrypted: false, credentials_delegated: false },
-  ]),
+  informationTable(
+    "pg_stat_gssapi",
+    0,
+    "pid:i32 gss_authenticated:b principal? encrypted:b credentials_delegated:b",
+    ({ connectionId }) => [{ pid: connectionId ?? process.pid, gss_authenticated: false, encrypted: false, credentials_delegated: false }],
+  ),
 ];

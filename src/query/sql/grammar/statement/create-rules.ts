@@ -3,9 +3,8 @@
  * is checked where it is created, not here.
  */
 import type { IToken } from "chevrotain";
-import { DbError } from "../../../../base/error.ts";
+import { type DbError, invalidArguments } from "../../../../base/error.ts";
 import { TABLE_COLUMNS_MAX } from "../../../../base/limits.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
 import { type DataType, JSON2 } from "../../../../column/data-type.ts";
 import { type Rule, spanOf } from "../base/base-rules.ts";
 import type { ColumnClause, CreateExternalTable, CreateTable, HintClause } from "../../syntax/definition-ast.ts";
@@ -28,13 +27,12 @@ interface TableItems {
 
 /** The answer to more than one definition of the primary key. */
 function keysInManyPlaces(): DbError {
-  return new DbError(StatusCode.InvalidArguments, "Illegal primary keys definition: found definitions of primary keys in multiple places");
+  return invalidArguments("Illegal primary keys definition: found definitions of primary keys in multiple places");
 }
 
 /** The answer to more columns than a table may have, before the rest of them is read. */
 function tooManyColumns(): DbError {
-  return new DbError(
-    StatusCode.InvalidArguments,
+  return invalidArguments(
     `cannot create table: it has more than ${TABLE_COLUMNS_MAX} columns; put tags and fields of other kinds into tables of their own`,
   );
 }
@@ -42,7 +40,7 @@ function tooManyColumns(): DbError {
 /** The answer to `FULLTEXT` without INDEX, which other databases have. */
 function noIndexWord(column: string, kind: string): DbError {
   const why = `expect INDEX after ${kind.toUpperCase()} keyword`;
-  return new DbError(StatusCode.InvalidArguments, `Invalid column option, column name: ${column}, error: ${why}`);
+  return invalidArguments(`Invalid column option, column name: ${column}, error: ${why}`);
 }
 
 /** What follows the name in CREATE TABLE. */

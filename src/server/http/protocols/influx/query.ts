@@ -1,7 +1,7 @@
 /**
  * `/v1/influxdb/query`: the two InfluxQL statements that clients send before they write (contract README 8).
  */
-import { DbError } from "../../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import type { Session } from "../../../../db/session.ts";
 import { readBody } from "../../body/body.ts";
@@ -35,7 +35,7 @@ async function runInfluxQuery(exchange: Exchange, options: HttpServerOptions): P
     if (!(body instanceof Uint8Array)) return body;
     text = decodedValueOf(new TextDecoder().decode(body), "q");
   }
-  if (text === undefined || text.trim() === "") throw new DbError(StatusCode.InvalidArguments, 'missing required parameter "q"');
+  if (text === undefined || text.trim() === "") throw invalidArguments('missing required parameter "q"');
   const statements = parse(text);
   const session = sessionOf(exchange);
   const results: object[] = [];
@@ -52,8 +52,7 @@ function parse(text: string): readonly Statement[] {
     const create = CREATE_DATABASE.exec(piece);
     const name = create?.[1]?.replace(/\\(.)/g, "$1") ?? create?.[2];
     if (name !== undefined) return { kind: "create-database", name };
-    throw new DbError(
-      StatusCode.InvalidArguments,
+    throw invalidArguments(
       `cannot run InfluxQL '${piece.slice(0, 120)}': only CREATE DATABASE <name> and SHOW DATABASES are understood; query with /v1/sql`,
     );
   });

@@ -5,8 +5,7 @@
  * The path of a write: bytes → `Db.admit` → decoder of the database → `Db.write` → 204. The decoder's result is borrowed, so the write
  * is started in the same turn. Bad lines are answered only when the good ones are durable.
  */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { invalidArguments } from "../../../../base/error.ts";
 import type { DecodeResult, Precision } from "../../../../ingest/influx/types.ts";
 import { isName } from "../../../../table/names.ts";
 import { refusedPart } from "../../../../table/partly-written.ts";
@@ -96,7 +95,7 @@ function precisionOf(rawQuery: string): Precision {
   const text = decodedValueOf(rawQuery, "precision");
   if (text === undefined) return "ns";
   const precision = Object.hasOwn(PRECISIONS, text) ? PRECISIONS[text] : undefined;
-  if (precision === undefined) throw new DbError(StatusCode.InvalidArguments, `Failed to convert time precision, name: ${text}`);
+  if (precision === undefined) throw invalidArguments(`Failed to convert time precision, name: ${text}`);
   return precision;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The part of Elasticsearch's interface that shippers of logs use (contract ingest.md 7.1): `_bulk`, and what they ask before they send.
  */
-import { DbError, publicMessageOf } from "../../../../base/error.ts";
+import { type DbError, publicMessageOf, invalidArguments } from "../../../../base/error.ts";
 import { httpStatusOf, StatusCode } from "../../../../base/status-code.ts";
 import { decodeBulk } from "../../../../ingest/elasticsearch/decode.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
@@ -72,7 +72,7 @@ async function writeBulk(exchange: Exchange, endpoint: LogEndpoint): Promise<Rep
   const accepted = acceptWrite(exchange, options.db);
   const name = queriedPipelineName(rawQuery, request.headers) ?? IDENTITY_NAME;
   const pipeline = await readyPipeline(name, valueOf(rawQuery, "version"), store);
-  const body = await writeBody(exchange, options, true, (why) => bulkErrorReply(new DbError(StatusCode.InvalidArguments, why), 0));
+  const body = await writeBody(exchange, options, true, (why) => bulkErrorReply(invalidArguments(why), 0));
   if (!(body instanceof Uint8Array)) return { ...body, headers: { ...HEADERS, ...body.headers } };
   const bulkOptions = { index: indexOf(path), messageField: valueOf(rawQuery, "msg_field") };
   let documentCount = 0;

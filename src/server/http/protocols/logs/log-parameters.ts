@@ -1,6 +1,6 @@
 /** What headers and query say about a request of logs: pipeline, version, flags (contract ingest.md 8.1). */
 import { wholeNumberOf } from "../../../../base/text/whole-number.ts";
-import { DbError } from "../../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import type { PipelineStore, ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { identityPipeline } from "../../../../ingest/pipeline/decode.ts";
@@ -39,7 +39,7 @@ export function valueOf(rawQuery: string, name: string): string | undefined {
 
 /** `Invalid request parameter: …`. */
 export function invalidParameter(why: string): DbError {
-  return new DbError(StatusCode.InvalidArguments, `Invalid request parameter: ${why}`);
+  return invalidArguments(`Invalid request parameter: ${why}`);
 }
 
 /** A flag of the query; absent is false. @throws DbError InvalidArguments */

@@ -2,8 +2,7 @@
  * Stored pipelines over HTTP (contract ingest.md 8.2): store, show, remove, and the table that one would make. They read tables, so that
  * the main thread alone serves them. The dry run is in dry-run.ts.
  */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { invalidArguments } from "../../../../base/error.ts";
 import { BUILT_IN_PREFIX, type PipelineStore, type StoredPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import { versionText } from "../../../../db/pipelines/version.ts";
 import { textOf } from "../../../../ingest/ndjson/decode.ts";
@@ -132,6 +131,6 @@ async function partsOf(body: Uint8Array, type: string): Promise<Iterable<string 
     const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
     return form.values() as Iterable<string | Blob>; // The types of two libraries meet here.
   } catch (error) {
-    throw new DbError(StatusCode.InvalidArguments, "Invalid request parameter: the body is no multipart form", { cause: error });
+    throw invalidArguments("Invalid request parameter: the body is no multipart form", error);
   }
 }

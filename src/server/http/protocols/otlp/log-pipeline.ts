@@ -1,6 +1,5 @@
 /** Logs of OTLP through a pipeline (contract ingest.md 4.4): each record is a row of the pipeline. */
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { invalidArguments } from "../../../../base/error.ts";
 import { pipelineItems } from "../../../../ingest/otlp/logs/pipeline-items.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
@@ -29,7 +28,7 @@ export async function openPipeline(
   accepted: AcceptedWrite,
   endpoint: LogEndpoint,
 ): Promise<OtlpPath> {
-  if (isOfTraces(name)) throw new DbError(StatusCode.InvalidArguments, "Unsupported pipeline for logs.");
+  if (isOfTraces(name)) throw invalidArguments("Unsupported pipeline for logs.");
   const { options, store } = endpoint;
   const pipeline = await readyPipeline(name, eitherLogHeader(exchange.request.headers, "pipeline-version"), store);
   const flags = pipelineFlagsOf(exchange);

@@ -2,8 +2,7 @@
  * `/v1/sql` (contract http.md 2): parameters → `Db.sql` → one of the result formats.
  */
 import { Pace } from "../../../../base/scheduler/pace.ts";
-import { DbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
+import { invalidArguments } from "../../../../base/error.ts";
 import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { sessionOf } from "../../context.ts";
 import { databaseExists, databaseOf } from "../../../common/database-name.ts";
@@ -26,7 +25,7 @@ async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: H
   const parameters = await readSqlParameters(exchange, options);
   if ("status" in parameters) return parameters;
   const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
-  if (parameters.sql === undefined) throw new DbError(StatusCode.InvalidArguments, "sql parameter is required.");
+  if (parameters.sql === undefined) throw invalidArguments("sql parameter is required.");
   const session = { ...sessionOf(exchange, database), client: exchange.client() };
   const format = formatOf(parameters.format);
   const elapsedMillis = (): number => Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
