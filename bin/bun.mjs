@@ -149,7 +149,7 @@ function findBun() {
   return cached;
 }
 
-/** Names the lock file, the manifest and the protobuf messages by content: a stamp of this text says that what an install makes fits them. */
+/** Names the lock file, the manifest and the protobuf messages by content: a stamp of this text says that an install was made for them. */
 function lockDigest() {
   const hash = createHash("sha256");
   const messages = existsSync(PROTO) ? readdirSync(PROTO, { recursive: true, encoding: "utf8" }).filter(isMessageSource).sort() : [];
