@@ -129,7 +129,8 @@ final class FlightSql {
       same(names.subList(0, 3), "[ts 93, host 12, v 8]");
       GrpcClients.expect(!read(data.getPrimaryKeys(null, "public", "jd")).isEmpty(), "no key");
       same(read(data.getImportedKeys(null, "public", "jd")), "[]");
-      GrpcClients.expect(!read(data.getTypeInfo()).isEmpty() && !read(data.getTableTypes()).isEmpty(), "no types");
+      // getTypeInfo is the driver's own, and empty: it does not ask the server.
+      GrpcClients.expect(read(data.getTableTypes()).contains("TABLE"), "no table types");
     });
     GrpcClients.check("JDBC Flight SQL: every getter of the server", () -> {
       for (var getter : DatabaseMetaData.class.getMethods()) {

@@ -90,8 +90,9 @@ final class Ingester {
     }));
     GrpcClients.check("Java ingester: hints, health", () -> using("VARVE_GRPC", nobody, null, client -> {
       var never = Context.hint("auto_create_table", "false");
-      var refused = client.write(List.of(points("java_never", 0, 1)), WriteOp.Insert, never).get(SECONDS_MAX, TimeUnit.SECONDS);
-      GrpcClients.expect(!refused.isOk() && GrpcClients.said(refused.getErr().getError()).contains("java_never"), refused);
+      var refused = client.write(List.of(points("java_never", 0, 1)), WriteOp.Insert, never);
+      var why = GrpcClients.refusal(() -> refused.get(SECONDS_MAX, TimeUnit.SECONDS));
+      GrpcClients.expect(why.contains("java_never"), why);
       var health = client.checkHealth().get(SECONDS_MAX, TimeUnit.SECONDS);
       GrpcClients.expect(health.size() == 1 && health.values().stream().allMatch(Boolean::booleanValue), health);
     }));
@@ -110,8 +111,8 @@ final class Ingester {
     GrpcClients.check("Java ingester: a wrong password, none", () -> {
       for (var account : new AuthInfo[] {new AuthInfo(GrpcClients.ENV.get("VARVE_USER"), "wrong"), nobody}) {
         using("VARVE_GRPC_SECURE", account, null, client -> {
-          var refused = write(client, points("java_guarded", 0, 1), WriteOp.Insert);
-          GrpcClients.expect(!refused.isOk() && GrpcClients.said(refused.getErr().getError()).contains("UNAUTHENTICATED"), refused);
+          var why = GrpcClients.refusal(() -> write(client, points("java_guarded", 0, 1), WriteOp.Insert));
+          GrpcClients.expect(why.contains("UNAUTHENTICATED"), why);
         });
       }
     });
