@@ -1,5 +1,6 @@
 import java.sql.*;
 import java.util.*;
+import java.util.logging.*;
 
 /** The JDBC driver of Arrow Flight SQL. Statements are closed: the driver reports memory of those that are not at `Connection.close`. */
 final class FlightSql {
@@ -55,7 +56,23 @@ final class FlightSql {
     var client = DriverManager.getConnection(open);
     statements(client);
     metadata(client);
-    GrpcClients.check("JDBC Flight SQL: close", client::close);
+    GrpcClients.check("JDBC Flight SQL: close, with no memory left behind", () -> {
+      var leaks = new ArrayList<String>();
+      var logger = Logger.getLogger("");
+      var handler = new Handler() {
+        public void publish(LogRecord each) {
+          if (each.getLevel() == Level.SEVERE) leaks.add(String.valueOf(each.getMessage()));
+        }
+
+        public void flush() {}
+
+        public void close() {}
+      };
+      logger.addHandler(handler);
+      client.close();
+      logger.removeHandler(handler);
+      same(leaks, "[]");
+    });
   }
 
   private static void statements(Connection client) {
