@@ -190,8 +190,8 @@ describe("DoGet", () => {
     await check({ ticket: new Uint8Array(0) }, [Code.InvalidArgument, "1004", /it has no request/]);
     await check(sql("SELECT * FROM missing"), [Code.NotFound, "4001", /missing/]);
     await check(sql("SELECT FROM WHERE"), [Code.InvalidArgument, "2000", /syntax|expected/i]);
-    const any = new TextEncoder().encode("\n@type.googleapis.com/arrow.flight.protocol.sql.CommandGetCatalogs");
-    await check({ ticket: any }, [Code.Unimplemented, "1001", /Flight SQL/]);
+    const any = new TextEncoder().encode("\n?type.googleapis.com/arrow.flight.protocol.sql.CommandGetNothing");
+    await check({ ticket: any }, [Code.Unimplemented, "1001", /CommandGetNothing/]);
   });
 
   test("credentials", async () => {

@@ -309,7 +309,7 @@ export abstract class OperandRules extends BaseRules {
     // `INTERVAL (1 + 1) DAY`, `INTERVAL ? DAY`, `INTERVAL DAYOFWEEK(d) - 1 DAY`.
     const amount = this.option(11, {
       GATE: () => first.tokenType === K.INTERVAL && result === undefined && this.amountFollows(),
-      DEF: () => this.SUBRULE(this.expression, { ARGS: [Power.none] }),
+      DEF: () => this.SUBRULE7(this.expression, { ARGS: [Power.none] }),
     });
     const unit = this.option(12, {
       GATE: () => first.tokenType === K.INTERVAL && (amount !== undefined || this.LA(0).tokenType === RightParen),
