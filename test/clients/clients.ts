@@ -23,7 +23,7 @@ const NICE = ["nice", "-n", "10"] as const;
 
 /** All of them, in the order in which they run. @param cache a folder that lasts, for packages and builds */
 export function clientsOf(cache: string): readonly Client[] {
-  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache), ...grpcClients(cache)];
+  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache), javaGrpcClient(cache), ...grpcClients(cache)];
 }
 
 function pythonClients(cache: string): readonly Client[] {
@@ -64,6 +64,20 @@ function javaClient(cache: string): Client {
     needs: ["java", "javac", "mvn"],
     prepare: [{ command: [...NICE, "mvn", ...options, "package"], folder }],
     run: { command: ["java", "-cp", `${join(target, "classes")}:${join(target, "lib")}/*`, "Clients"], folder },
+  };
+}
+
+function javaGrpcClient(cache: string): Client {
+  const folder = join(HERE, "java-grpc");
+  const target = join(cache, "java-grpc", "target");
+  const options = ["-q", "-B", `-Dmaven.repo.local=${join(cache, "java-grpc", "repository")}`, `-Dvarve.target=${target}`];
+  // Arrow reaches into buffers of java.nio.
+  const java = ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", `${join(target, "classes")}:${join(target, "lib")}/*`];
+  return {
+    name: "java-grpc",
+    needs: ["java", "javac", "mvn"],
+    prepare: [{ command: [...NICE, "mvn", ...options, "package"], folder }],
+    run: { command: [...java, "GrpcClients"], folder },
   };
 }
 

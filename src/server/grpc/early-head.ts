@@ -7,9 +7,12 @@ import type { NodeRequest, NodeResponse } from "./listener.ts";
 
 /** What the library says of binary messages. */
 const BINARY = "application/grpc+proto";
+/** Paths whose head waits for their first message, since it carries metadata: the token of a sign-in. Their clients speak first. */
+const WAITING: ReadonlySet<string> = new Set(["/arrow.flight.protocol.FlightService/Handshake"]);
 
 /** Sends the head of a gRPC call now; of gRPC-web and Connect nothing, whose clients send all of their messages first. */
 export function sendHead(request: NodeRequest, response: NodeResponse): void {
+  if (WAITING.has(request.url ?? "")) return;
   const type = request.headers["content-type"] ?? "";
   if (!type.startsWith("application/grpc") || type.startsWith("application/grpc-web") || !isHttp2(response)) return;
   delete request.headers["grpc-accept-encoding"]; // The head would have to say how messages are compressed that nobody has yet.

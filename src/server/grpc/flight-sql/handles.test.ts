@@ -61,3 +61,13 @@ test("a name that is given again stands for the newer value", () => {
   made.handles.addAs("a", name, "new");
   expect([made.handles.get("a", name), made.ended, made.handles.size]).toEqual(["new", ["old"], 1]);
 });
+
+test("what is idle goes though nobody comes for another", async () => {
+  const ended = Promise.withResolvers<string>();
+  let now = 0;
+  const limits = { noun: "thing", perUserMax: 1, ofAllMax: 1, idleMillis: 1 };
+  const handles = new Handles<string>(limits, () => now++, ended.resolve);
+  handles.add("a", "idle");
+  expect(await ended.promise).toBe("idle");
+  expect(handles.size).toBe(0);
+});

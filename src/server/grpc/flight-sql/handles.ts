@@ -33,6 +33,8 @@ export class Handles<V> {
   private readonly onEnd: (value: V) => void;
   private readonly kept: Map<string, Kept<V>> = new Map();
   private readonly countOf: Map<string, number> = new Map();
+  /** Set while anything is kept: what is idle goes though nobody comes, after twice its time at the latest. */
+  private sweeping: ReturnType<typeof setTimeout> | undefined;
 
   /** @param now monotonic milliseconds @param onEnd gives back what a value holds */
   constructor(limits: HandleLimits, now: () => number, onEnd: (value: V) => void) {
@@ -68,6 +70,7 @@ export class Handles<V> {
     this.checkRoom(user);
     this.kept.set(handle.toHex(), { user, value, usedMillis: this.now() });
     this.countOf.set(user, (this.countOf.get(user) ?? 0) + 1);
+    this.sweepLater();
   }
 
   /** What a user keeps under a name, which is used by that. @throws DbError InvalidArguments */
@@ -115,11 +118,23 @@ export class Handles<V> {
     }
   }
 
+  private sweepLater(): void {
+    this.sweeping ??= setTimeout(() => {
+      this.sweeping = undefined;
+      this.sweep();
+      if (this.kept.size > 0) this.sweepLater();
+    }, this.limits.idleMillis).unref();
+  }
+
   private end(key: string, { user, value }: Kept<V>): void {
     this.kept.delete(key);
     const left = (this.countOf.get(user) ?? 1) - 1;
     if (left === 0) this.countOf.delete(user);
     else this.countOf.set(user, left);
+    if (this.kept.size === 0) {
+      clearTimeout(this.sweeping);
+      this.sweeping = undefined;
+    }
     this.onEnd(value);
   }
 }

@@ -374,3 +374,13 @@ test("handshake, flights and their schemas", async () => {
   expect((await failureOf(() => client.doExchange(stream())))[0]).toBe(Code.Unimplemented);
   expect(fromBinary(GreptimeRequestSchema, endpoint?.ticket?.ticket ?? new Uint8Array(0)).header?.authorization).toBeUndefined();
 });
+
+test("a handshake by metadata answers with a token in the head, which signs in the calls after it", async () => {
+  let token = "";
+  const onHeader = (headers: Headers): void => void (token = headers.get("authorization") ?? "");
+  async function* nothing(): AsyncGenerator<{ payload: Uint8Array }> {}
+  for await (const { payload } of client.handshake(nothing(), { onHeader })) expect(payload.length).toBe(0);
+  expect(token).toStartWith("Bearer ");
+  using signedIn = new GrpcClient(server.port, { authorization: token });
+  expect((await answered(createClient(FlightService, signedIn.transport).doGet(sql("SELECT 1")))).rows).toEqual([[1]]);
+});

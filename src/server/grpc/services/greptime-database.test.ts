@@ -270,3 +270,20 @@ describe("credentials", () => {
     }
   });
 });
+
+test("requests are timed by database, kind and code; databases that are none have no name", async () => {
+  const fresh = await start();
+  try {
+    const query = { request: { case: "query", value: { query: { case: "sql", value: "SELECT 1" } } } };
+    await handle(query, {}, fresh);
+    await handle({ ...query, header: { dbname: "made_up" } }, {}, fresh);
+    const text = await fresh.metrics.registry.metrics();
+    const counts = text.split("\n").filter((line) => line.startsWith("greptime_servers_grpc_db_request_elapsed_count"));
+    expect(counts.map((line) => line.slice(line.indexOf("{")))).toEqual([
+      '{db="public",type="query",code="1001"} 1',
+      '{db="",type="query",code="1001"} 1',
+    ]);
+  } finally {
+    await fresh.stop();
+  }
+});

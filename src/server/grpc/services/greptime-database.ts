@@ -119,6 +119,25 @@ class Requests {
   async handle(bytes: Uint8Array, caller: Caller): Promise<number> {
     const request = readRequest(bytes);
     const session = await caller.session(request.header);
+    const { clock, db } = this.parts;
+    const startedMs = clock.monotonicMillis();
+    const observe = (code: StatusCode): void => {
+      // Names that clients make up are no labels: there is no end of them.
+      const labels = { db: db.hasDatabase(session.database) ? session.database : "", type: request.kind, code: String(code) };
+      caller.call.metrics.databaseSeconds.observe(labels, (clock.monotonicMillis() - startedMs) / 1000);
+    };
+    try {
+      const rowCount = await this.run(request, session, caller.hints);
+      observe(StatusCode.Success);
+      return rowCount;
+    } catch (thrown) {
+      observe(thrown instanceof DbError ? thrown.code : StatusCode.Internal);
+      throw thrown;
+    }
+  }
+
+  /** Runs what a message asks for. */
+  private async run(request: RawRequest, session: Session, hints: Hints): Promise<number> {
     const { kind } = request;
     if (kind === "query") {
       const why = "a query gives rows, which this method cannot; use arrow.flight.protocol.FlightService/DoGet";
@@ -127,7 +146,7 @@ class Requests {
     if (kind === "ddl") return this.define(request.body, session);
     this.parts.db.authorize(session, "write");
     checkDatabase(session.database, this.parts.db);
-    return this.rows(kind, request, session, caller.hints);
+    return this.rows(kind, request, session, hints);
   }
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
