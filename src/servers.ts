@@ -93,7 +93,7 @@ function openTelnet(settings: Settings, log: RootLog, { db, metrics, memory }: S
 }
 
 async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wireMemory: WireMemory): Promise<GrpcServer | undefined> {
-  const { grpc, general, influxdb, prom_store: promStore } = settings;
+  const { grpc, http, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax: bytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
   const compressesBatches = grpc.flightCompression === "arrow_ipc" || grpc.flightCompression === "all";
@@ -108,6 +108,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wi
     port: addr.port,
     room: { pool: new MemoryPool(parts.memory, "request_bodies", bodiesLimitOf(settings, 1)), bytesMax, waitMs: general.inFlightPolicy },
     sendBytesMax,
+    pages: { allowedHosts: http.allowedHosts, origins: http.enableCors ? http.corsAllowedOrigins : [] },
     tls: tlsOf(grpc),
     services: servicesOf({
       ...parts,

@@ -38,6 +38,7 @@ export function startGrpc(
       services,
       room: { pool: new MemoryPool(memory, "request_bodies", 4 * MESSAGE_BYTES_MAX), bytesMax: MESSAGE_BYTES_MAX, waitMs: 100 },
       sendBytesMax: MESSAGE_BYTES_MAX,
+      pages: { allowedHosts: [], origins: ["https://ours.example"] },
       ...changes,
     });
   });

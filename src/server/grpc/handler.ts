@@ -8,6 +8,7 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { BrowserGuard } from "../common/browser-guard.ts";
 import { COMPRESSIONS } from "./compression.ts";
 import { clientOf } from "./connections.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
@@ -28,6 +29,8 @@ export interface HandlerParts extends MountParts {
   /** Fires when all calls shall end. */
   readonly shutdownSignal: AbortSignal;
   readonly logger: Logger;
+  /** Keeps pages of other sites out. */
+  readonly guard: BrowserGuard;
 }
 
 type Handlers = ReadonlyMap<string, UniversalHandler>;
@@ -40,7 +43,9 @@ export function handlerOf(parts: HandlerParts): (request: NodeRequest, response:
     const type = request.headers["content-type"] ?? "";
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const handler = (type.includes("json") ? json : binary).get(path);
-    if (handler === undefined) unknownPath(type, path, response);
+    const foreign = foreignPage(request, path, parts.guard);
+    if (foreign !== undefined) refuse(type, response, { http: 403, grpc: Code.PermissionDenied, code: StatusCode.AccessDenied, text: foreign });
+    else if (handler === undefined) unknownPath(type, path, response);
     else void answer(handler, request, response, parts); // never rejects
   };
 }
@@ -96,16 +101,46 @@ async function* followed(body: AsyncIterable<Uint8Array>, trailer: Headers): Asy
   for (const [name, value] of Object.entries(metadata)) trailer.set(name, value);
 }
 
+/** Why a request is refused that a browser may have made for a page of another site; undefined: it is not. */
+function foreignPage({ headers, httpVersion, method = "" }: NodeRequest, path: string, guard: BrowserGuard): string | undefined {
+  // Pages cannot speak HTTP/2 in the open, nor leave these headers out; what stands before a server may have any name of its own.
+  if (httpVersion.startsWith("2") && headers.origin === undefined && headers["sec-fetch-site"] === undefined) return undefined;
+  const judged = new Headers();
+  for (const name of JUDGED) {
+    const value = headers[name];
+    if (typeof value === "string") judged.set(name, value);
+  }
+  const authority = headers[":authority"];
+  if (typeof authority === "string") judged.set("host", authority);
+  const verdict = guard.judge(method, path, judged);
+  return typeof verdict === "string" ? undefined : verdict.refused;
+}
+
+/** Headers that the guard looks at. */
+const JUDGED = ["host", "origin", "referer", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "user-agent"] as const;
+
+/** What a request is refused with that has no call. */
+interface Refusal {
+  readonly http: number;
+  readonly grpc: Code;
+  readonly code: StatusCode;
+  readonly text: string;
+}
+
 function unknownPath(contentType: string, path: string, response: NodeResponse): void {
   const text = `there is no method ${path.slice(0, SHOWN_CHARACTERS_MAX)}`;
+  refuse(contentType, response, { http: 404, grpc: Code.Unimplemented, code: StatusCode.Unsupported, text });
+}
+
+function refuse(contentType: string, response: NodeResponse, { http, grpc, code, text }: Refusal): void {
   if (!contentType.startsWith("application/grpc")) {
-    response.statusCode = 404;
+    response.statusCode = http;
     response.setHeader("content-type", "text/plain");
     response.end(text);
     return;
   }
-  const status = { "grpc-status": String(Code.Unimplemented), "grpc-message": encodeURIComponent(text) };
-  const headers = { "content-type": contentType, ...status, ...errorMetadata(StatusCode.Unsupported, undefined) };
+  const status = { "grpc-status": String(grpc), "grpc-message": encodeURIComponent(text) };
+  const headers = { "content-type": contentType, ...status, ...errorMetadata(code, undefined) };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.end();
 }

@@ -117,3 +117,26 @@ test("methods that are not there, and those of no service", async () => {
     .catch((thrown: unknown) => ConnectError.from(thrown));
   expect(error).toMatchObject({ code: Code.Unimplemented });
 });
+
+test("pages of other sites and foreign names are refused, and programs are not", async () => {
+  const check = async (headers: Record<string, string>, status: number): Promise<void> => {
+    const path = "greptime.v1.HealthCheck/HealthCheck";
+    const response = await fetch(`http://127.0.0.1:${server.port}/${path}`, {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json", ...headers },
+    });
+    await response.text();
+    expect([headers, response.status]).toEqual([headers, status]);
+  };
+  await check({}, 200);
+  await check({ origin: "https://ours.example" }, 200);
+  await check({ origin: "https://evil.example" }, 403);
+  await check({ "sec-fetch-site": "cross-site" }, 403);
+  await check({ host: "rebound.example" }, 403);
+  const web = await fetch(`http://127.0.0.1:${server.port}/grpc.health.v1.Health/Check`, {
+    method: "POST",
+    headers: { "content-type": "application/grpc-web+proto", origin: "https://evil.example" },
+  });
+  expect([web.headers.get("grpc-status"), web.headers.get("x-greptime-err-code")]).toEqual(["7", "7005"]);
+});

@@ -11,6 +11,7 @@ import type { MetricRegistry } from "../../base/metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
+import { BrowserGuard, type BrowserGuardOptions } from "../common/browser-guard.ts";
 import { FailureLog } from "../common/failure-log.ts";
 import { Logins } from "../common/logins.ts";
 import type { ConnectionMarks } from "../connections/marks.ts";
@@ -45,6 +46,8 @@ export interface GrpcOptions {
   readonly db: Db;
   /** Absent: whoever calls may do everything. */
   readonly userProvider: UserProvider | undefined;
+  /** Names that the server goes by and origins of pages that it serves: those of HTTP. */
+  readonly pages: Omit<BrowserGuardOptions, "hostname">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
@@ -109,7 +112,8 @@ function handlerParts(options: GrpcOptions, metrics: GrpcMetrics, shutdownSignal
   const logins = provider && new Logins(provider, logger, clock, metrics.authFailures);
   const failures = new FailureLog(logger, onBug);
   const tokens = new BearerTokens(() => clock.nowMillis(), TOKEN_MS);
-  return { db, clock, logger, logins, tokens, failures, metrics, services, room, sendBytesMax, shutdownSignal };
+  const guard = new BrowserGuard({ hostname: options.hostname, ...options.pages });
+  return { guard, db, clock, logger, logins, tokens, failures, metrics, services, room, sendBytesMax, shutdownSignal };
 }
 
 /**

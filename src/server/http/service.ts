@@ -4,7 +4,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { Authenticator } from "./access/authenticator.ts";
-import { BrowserGuard } from "./access/browser-guard.ts";
+import { BrowserGuard } from "../common/browser-guard.ts";
 import { databaseTextOf } from "./context.ts";
 import { databaseExists, databaseOf } from "../common/database-name.ts";
 import { BODY_PACE, type PaceLimits } from "./body/body-pace.ts";

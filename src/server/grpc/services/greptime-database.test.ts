@@ -28,7 +28,7 @@ function start(accounts?: string, changes: Partial<GreptimeDatabaseParts> = {}):
     const services = [greptimeDatabase({ db, clock, scheduler, memory, ...writing, ...changes }).service];
     const bytesMax = 16 * 1024 * 1024;
     const room = { pool: new MemoryPool(memory, "request_bodies", 4 * bytesMax), bytesMax, waitMs: 100 };
-    return startGrpcServer({ ...shared, services, room, sendBytesMax: bytesMax });
+    return startGrpcServer({ ...shared, services, room, sendBytesMax: bytesMax, pages: { allowedHosts: [], origins: [] } });
   });
 }
 

@@ -17,7 +17,7 @@
  * headers.
  * Source: Fetch standard, Fetch Metadata Request Headers.
  */
-import { isLoopback } from "../../../base/text/network-address.ts";
+import { isLoopback } from "../../base/text/network-address.ts";
 
 /** What is done with a request. */
 export type BrowserVerdict = "served" | "reads only" | { readonly refused: string };
