@@ -50,7 +50,10 @@ export interface ArrowField {
 /** Metadata that is ours; what else clients note of a field is passed over. */
 const MARK_PREFIX = "greptime:";
 
-/** Fields of a schema, those within others too, with the notes on them, and how deep these may lie. Reason: bytes may say that a field is in many. */
+/**
+ * Fields of a schema, those within others too, with the notes on them, and how deep these may lie.
+ * Reason: bytes may say that a field is in many.
+ */
 const FIELDS_MAX = 10_000;
 const DEPTH_MAX = 16;
 

@@ -48,7 +48,12 @@ interface Pending {
   readonly acknowledged: { readonly requestId: number; readonly rowCount: number; readonly started: number } | undefined;
 }
 
-/** Writes a stream into a table. @param table that exists, or that hints allow to be made @throws DbError of the table, of its columns and of a value; those of writes */
+/**
+ * Writes a stream into a table.
+ *
+ * @param table that exists, or that hints allow to be made
+ * @throws DbError of the table, of its columns and of a value; those of writes
+ */
 export async function* bulkInsert(
   stream: PutStream,
   table: string,

@@ -190,7 +190,7 @@ describe("DoGet", () => {
     await check({ ticket: new Uint8Array(0) }, [Code.InvalidArgument, "1004", /it has no request/]);
     await check(sql("SELECT * FROM missing"), [Code.NotFound, "4001", /missing/]);
     await check(sql("SELECT FROM WHERE"), [Code.InvalidArgument, "2000", /syntax|expected/i]);
-    const any = new TextEncoder().encode("\n@type.googleapis.com/arrow.flight.protocol.sql.CommandGetCatalogs");
+    const any = new TextEncoder().encode("\n@type.googleapis.com/arrow.flight.protocol.sql.CommandGetNothings");
     await check({ ticket: any }, [Code.Unimplemented, "1001", /Flight SQL/]);
   });
 
