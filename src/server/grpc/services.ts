@@ -28,7 +28,7 @@ export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
   const flightSql = flightSqlDoor(new FlightSql({ db, memory, now: () => clock.monotonicMillis(), version }));
   const database = greptimeDatabase(parts);
   const compression = compressesBatches ? "lz4" : undefined;
-  const flight = flightService({ db, clock, compression, flightSql, handle: database.run });
+  const flight = flightService({ ...parts, db, clock, compression, flightSql, handle: database.run });
   const services: GrpcService[] = [greptimeHealthService(), database.service, flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   return [...services, healthService(db, served)];

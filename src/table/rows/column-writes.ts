@@ -26,9 +26,14 @@ export class ColumnWrites {
   private readonly timePosition: number;
   private readonly timeUnit: TimeUnit;
   private readonly tags: TagColumns;
+  private readonly shape: readonly ColumnDefinition[] | undefined;
 
-  /** @param columns exactly one is the time index */
-  constructor(table: string, columns: readonly WrittenColumn[]) {
+  /**
+   * @param columns exactly one is the time index
+   * @param isNew whether the table is made of these columns where it does not exist
+   */
+  constructor(table: string, columns: readonly WrittenColumn[], isNew = false) {
+    this.shape = isNew ? columns.map((column) => ({ ...column, nullable: column.semantic !== "timestamp" })) : undefined;
     this.table = table;
     this.columns = columns;
     this.timePosition = columns.findIndex(({ semantic }) => semantic === "timestamp");
@@ -60,6 +65,7 @@ export class ColumnWrites {
       const isAll = to - from === rowCount;
       return {
         table: this.table,
+        ...(this.shape === undefined ? {} : { shape: this.shape }),
         rowCount: to - from,
         keys: keys.subarray(from, to),
         timeUnit: this.timeUnit,

@@ -43,9 +43,17 @@ export interface ArrowField {
   /** Of the values: where a dictionary has them these are its. */
   readonly children: readonly ArrowField[];
   readonly dictionary: ArrowDictionary | undefined;
+  /** What `greptime:` metadata says of it, by key without that prefix; absent: nothing. */
+  readonly marks: ReadonlyMap<string, string> | undefined;
 }
 
-/** Fields of a schema, those within others too, and how deep these may lie. Reason: bytes may say that a field is in many. */
+/** Metadata that is ours; what else clients note of a field is passed over. */
+const MARK_PREFIX = "greptime:";
+
+/**
+ * Fields of a schema, those within others too, with the notes on them, and how deep these may lie.
+ * Reason: bytes may say that a field is in many.
+ */
 const FIELDS_MAX = 10_000;
 const DEPTH_MAX = 16;
 
@@ -69,8 +77,7 @@ class FieldReader {
 
   children(parent: FlatTable, slot: number, path: string, depth: number): readonly ArrowField[] {
     const vector = parent.vector(slot, 4);
-    this.count += vector.count;
-    if (this.count > FIELDS_MAX) throw malformed(`a schema has more than ${FIELDS_MAX} fields`);
+    this.take(vector.count);
     return Array.from({ length: vector.count }, (_, i) => this.field(parent.tableOf(vector, i), path, depth));
   }
 
@@ -83,7 +90,26 @@ class FieldReader {
     if (parameters === undefined) throw malformed(`column ${path} has no type`);
     const typed = typeOf(table.u8(2, 0), parameters, children, path);
     const encoding = table.table(4);
-    return { name, path, ...typed, children, dictionary: encoding && dictionaryOf(encoding, path) };
+    return { name, path, ...typed, children, dictionary: encoding && dictionaryOf(encoding, path), marks: this.marks(table) };
+  }
+
+  /** Values of other keys are never looked at: they may be longer than any name. */
+  private marks(field: FlatTable): ReadonlyMap<string, string> | undefined {
+    const vector = field.vector(6, 4);
+    if (vector.count === 0) return undefined;
+    this.take(vector.count);
+    const marks = new Map<string, string>();
+    for (let i = 0; i < vector.count; i++) {
+      const note = field.tableOf(vector, i);
+      const key = note.text(0);
+      if (key.startsWith(MARK_PREFIX)) marks.set(key.slice(MARK_PREFIX.length), note.text(1));
+    }
+    return marks;
+  }
+
+  private take(count: number): void {
+    this.count += count;
+    if (this.count > FIELDS_MAX) throw malformed(`a schema has more than ${FIELDS_MAX} fields and notes on them`);
   }
 }
 

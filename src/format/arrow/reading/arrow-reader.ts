@@ -34,6 +34,8 @@ const V5 = 4;
 export interface ArrowColumn extends ColumnHeader {
   /** Its values come as a dictionary and codes. */
   readonly isDictionary: boolean;
+  /** What `greptime:` metadata says of it, by key without that prefix. */
+  readonly marks?: ReadonlyMap<string, string> | undefined;
 }
 
 /** What a message holds. */
@@ -93,7 +95,7 @@ export class ArrowReader {
     if (this.fields !== undefined) throw malformed("a stream has one schema");
     this.fields = readFields(header);
     this.dictionaries = new StreamDictionaries(this.fields);
-    const headers = this.fields.map(({ name, type, dictionary }) => ({ name, type, isDictionary: dictionary !== undefined }));
+    const headers = this.fields.map(({ name, type, dictionary, marks }) => ({ name, type, isDictionary: dictionary !== undefined, marks }));
     return { kind: "schema", headers };
   }
 

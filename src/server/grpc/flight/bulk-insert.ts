@@ -11,7 +11,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, displayName, sameType } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import { slice } from "../../../column/slice.ts";
@@ -21,7 +20,10 @@ import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
 import { ColumnWrites, type WrittenColumn } from "../../../table/rows/column-writes.ts";
 import type { WriteOptions } from "../../../table/write-batch.ts";
+import type { ArrowColumn } from "../../../format/arrow/reading/arrow-reader.ts";
 import { castValue } from "../../../value/cast.ts";
+import type { Hints } from "../../common/hints.ts";
+import { writeOptionsOf, type WriteSettings } from "../../common/write-options.ts";
 import type { PutResultInit } from "./flight-sql-door.ts";
 import type { PutBatch, PutStream } from "./put-stream.ts";
 
@@ -31,11 +33,10 @@ const WRITE_ROWS_MAX = 65_536;
 /** Writes that wait for the log. Reason: each holds its rows a second time; more do not make the disk faster. */
 const WRITES_MAX = 4;
 
-const OPTIONS: WriteOptions = { autoCreate: false, tableOptions: {} };
 const encoder = new TextEncoder();
 
 /** What inserts work with. */
-export interface BulkParts {
+export interface BulkParts extends WriteSettings {
   readonly db: Db;
   readonly clock: Clock;
 }
@@ -47,17 +48,34 @@ interface Pending {
   readonly acknowledged: { readonly requestId: number; readonly rowCount: number; readonly started: number } | undefined;
 }
 
-/** Writes a stream into a table. @param table that exists @throws DbError of the table, of its columns and of a value; those of writes */
+/**
+ * Writes a stream into a table.
+ *
+ * @param table that exists, or that hints allow to be made
+ * @throws DbError of the table, of its columns and of a value; those of writes
+ */
 export async function* bulkInsert(
   stream: PutStream,
   table: string,
-  { db, clock }: BulkParts,
+  parts: BulkParts,
   session: Session,
+  hints: Hints,
 ): AsyncGenerator<PutResultInit> {
+  const { db, clock } = parts;
   const headers = stream.headers ?? [];
-  const columns = writtenColumns(headers, table, db, session);
+  db.authorize(session, "write");
+  if (hints.has("physical_table")) {
+    throw new DbError(StatusCode.InvalidArguments, "cannot use the hint physical_table: bulk inserts go to tables of their own");
+  }
+  const hinted = writeOptionsOf(hints, parts, "physical", {});
+  const isNew = db.schemas.rolesOf?.(session.database, table) === undefined;
+  if (isNew && !(hinted.autoCreate && hints.has("auto_create_table"))) {
+    throw new DbError(StatusCode.TableNotFound, `Table not found: ${session.database}.${table}`);
+  }
+  const options: WriteOptions = { ...hinted, autoCreate: isNew };
+  const columns = isNew ? newColumns(headers, table) : writtenColumns(headers, table, db, session);
   const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
-  const writes = new ColumnWrites(table, columns);
+  const writes = new ColumnWrites(table, columns, isNew);
   const pending: Pending[] = [];
   try {
     yield acknowledgement(0, 0, 0);
@@ -78,10 +96,10 @@ export async function* bulkInsert(
       const put: PutBatch | undefined = await next;
       next = undefined;
       if (put === undefined) continue;
-      for (const part of parts(put, clock.monotonicMillis())) {
+      for (const part of partsOf(put, clock.monotonicMillis())) {
         await db.admit(session.signal);
         const vectors = part.vectors.map((vector, i) => cast(vector, casts[i], columns[i]?.type, part.rowCount, session.timeZone));
-        const writing = db.write(writes.batch(vectors, part.rowCount), session, OPTIONS);
+        const writing = db.write(writes.batch(vectors, part.rowCount), session, options);
         const done = writing.then(
           () => undefined,
           (failure: unknown) => ({ failure }),
@@ -98,7 +116,7 @@ export async function* bulkInsert(
 }
 
 /** A batch in parts, the last of which is acknowledged. */
-function* parts(
+function* partsOf(
   { batch, metadata }: PutBatch,
   started: number,
 ): Generator<{
@@ -123,11 +141,7 @@ function* parts(
 }
 
 /** The columns of a table that a schema names. @throws DbError InvalidArguments, TableColumnNotFound, PermissionDenied, TableNotFound */
-function writtenColumns(headers: readonly ColumnHeader[], table: string, db: Db, session: Session): readonly WrittenColumn[] {
-  db.authorize(session, "write");
-  if (db.schemas.rolesOf?.(session.database, table) === undefined) {
-    throw new DbError(StatusCode.TableNotFound, `Table not found: ${session.database}.${table}`);
-  }
+function writtenColumns(headers: readonly ArrowColumn[], table: string, db: Db, session: Session): readonly WrittenColumn[] {
   const columns = headers.map(({ name, type }): WrittenColumn => {
     const column = db.schemas.columnOf(session.database, table, name);
     if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not found in table ${table}`);
@@ -140,12 +154,44 @@ function writtenColumns(headers: readonly ColumnHeader[], table: string, db: Db,
     }
     return { name, type: column.type, semantic: column.semantic };
   });
+  checkColumns(headers, columns, table);
+  return columns;
+}
+
+/**
+ * The columns of a table that a schema makes: roles by `greptime:semantic_type` (absent: a field), JSON by `greptime:type`.
+ *
+ * @throws DbError InvalidArguments
+ */
+function newColumns(headers: readonly ArrowColumn[], table: string): readonly WrittenColumn[] {
+  const wrong = (why: string): DbError => new DbError(StatusCode.InvalidArguments, `cannot make table ${table}: ${why}`);
+  const columns = headers.map(({ name, type, marks }): WrittenColumn => {
+    const semantic = marks?.get("semantic_type")?.toLowerCase() ?? "field";
+    if (semantic !== "timestamp" && semantic !== "tag" && semantic !== "field") {
+      throw wrong(`column ${name} has greptime:semantic_type=${semantic}; it must be timestamp, tag or field`);
+    }
+    if (semantic === "timestamp" && type.kind !== "timestamp") throw wrong(`its time index ${name} is ${displayName(type)}, no timestamp`);
+    if (!HELD.has(type.kind)) throw wrong(`column ${name} is ${displayName(type)}, which tables cannot hold`);
+    const isJson = marks?.get("type")?.toLowerCase() === "json";
+    if (isJson && (semantic !== "field" || type.kind !== "string")) throw wrong(`column ${name} is JSON; it must be a field of texts`);
+    return { name, type: isJson ? { kind: "json" } : type, semantic };
+  });
+  const times = columns.filter(({ semantic }) => semantic === "timestamp").length;
+  if (times !== 1) throw wrong(`${times} columns have greptime:semantic_type=timestamp; exactly one must`);
+  checkColumns(headers, columns, table);
+  return columns;
+}
+
+/** Kinds of columns that streams may make. */
+const HELD: ReadonlySet<DataType["kind"]> = new Set(["boolean", "int", "float", "decimal", "string", "binary", "date", "timestamp"]);
+
+/** @throws DbError InvalidArguments for a column that comes twice, or no time index */
+function checkColumns(headers: readonly ArrowColumn[], columns: readonly WrittenColumn[], table: string): void {
   const twice = headers.find(({ name }, i) => headers.findIndex((other) => other.name === name) !== i);
   if (twice !== undefined) throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: column ${twice.name} comes twice`);
   if (!columns.some(({ semantic }) => semantic === "timestamp")) {
     throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: the schema has no column for its time index`);
   }
-  return columns;
 }
 
 /** Whether a column takes values of a type: its own, and of JSON and vectors those that Arrow has for them. */

@@ -28,6 +28,8 @@ import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Session } from "../../../db/session.ts";
 import { type ArrowCompression, arrowEmptyParts, encodeArrowSchema } from "../../../format/arrow/encode-stream.ts";
+import { readHints } from "../../common/hints.ts";
+import type { WriteSettings } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
 import { GrpcStatusError } from "../errors.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
@@ -40,7 +42,7 @@ import { PutStream } from "./put-stream.ts";
 const encoder = new TextEncoder();
 
 /** What the service needs. */
-export interface FlightParts {
+export interface FlightParts extends WriteSettings {
   readonly db: Db;
   readonly clock: Clock;
   /** Of bodies of batches (`grpc.flight_compression`). */
@@ -125,7 +127,7 @@ async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: Fl
     throw refused("table to put is not found in flight descriptor");
   }
   if (stream.headers === undefined) throw refused("first message must be a Schema message");
-  yield* bulkInsert(stream, table, parts, session);
+  yield* bulkInsert(stream, table, parts, session, readHints(call.headers));
 }
 
 function refused(why: string): GrpcStatusError {

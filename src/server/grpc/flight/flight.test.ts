@@ -243,6 +243,35 @@ describe("DoGet", () => {
 });
 
 describe("DoPut", () => {
+  test("a hint makes a table that is not there, by the metadata of its fields", async () => {
+    const hints = { headers: { "x-greptime-hints": "auto_create_table=true,append_mode=true" } };
+    const hinted = async (...messages: readonly DataInit[]): Promise<void> => {
+      for await (const _ of client.doPut(stream(...messages), hints)); // read to its end
+    };
+    const schema = (table: string, times = ["ts"]): DataInit => {
+      const fields = [
+        { name: "host", type: STRING, metadata: { "greptime:semantic_type": "tag", other: "x".repeat(10_000) } },
+        { name: "j", type: STRING, metadata: { "greptime:semantic_type": "field", "greptime:type": "Json" } },
+        ...times.map((name) => ({ name, type: TIMESTAMP_MILLISECOND, metadata: { "greptime:semantic_type": "timestamp" } })),
+      ];
+      return { dataHeader: arrowSchemaParts(fields).metadata, flightDescriptor: { type: DescriptorType.PATH, path: [table] } };
+    };
+    const headers: readonly ColumnHeader[] = [
+      { name: "host", type: STRING },
+      { name: "j", type: STRING },
+      { name: "ts", type: TIMESTAMP_MILLISECOND },
+    ];
+    await hinted(schema("hinted"), batchOf(1, [["a", '{"b":1}', 5n]], headers), batchOf(2, [["a", undefined, 5n]], headers));
+    const { rows } = await query("SHOW CREATE TABLE hinted");
+    expect(rows[0]?.[1]).toMatch(/"j" JSON NULL[^]*TIME INDEX \("ts"\)[^]*PRIMARY KEY \("host"\)[^]*append_mode = 'true'/);
+    expect((await query("SELECT count(*) FROM hinted")).rows).toEqual([[2]]);
+    const failed = (times: readonly string[]): Promise<readonly [Code, string | null, string]> =>
+      failureOf(() => client.doPut(stream(schema("unhinted", [...times])), hints));
+    expect((await failed([]))[2]).toContain("0 columns have greptime:semantic_type=timestamp; exactly one must");
+    expect((await failed(["ts", "u"]))[2]).toContain("2 columns have");
+    expect((await failureOf(() => client.doPut(stream(schema("unhinted")))))[2]).toContain("Table not found: public.unhinted");
+  });
+
   test("each batch is acknowledged by its number, and its rows are there", async () => {
     const table = await made("put");
     const told = await put(
