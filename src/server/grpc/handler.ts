@@ -44,7 +44,7 @@ export function handlerOf(parts: HandlerParts): (request: NodeRequest, response:
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const handler = (type.includes("json") ? json : binary).get(path);
     const foreign = foreignPage(request, path, parts.guard);
-    if (foreign !== undefined) refuse(type, response, { http: 403, grpc: Code.PermissionDenied, code: StatusCode.AccessDenied, text: foreign });
+    if (foreign !== undefined) refuse(type, response, { ...FOREIGN, text: foreign });
     else if (handler === undefined) unknownPath(type, path, response);
     else void answer(handler, request, response, parts); // never rejects
   };
@@ -115,6 +115,8 @@ function foreignPage({ headers, httpVersion, method = "" }: NodeRequest, path: s
   const verdict = guard.judge(method, path, judged);
   return typeof verdict === "string" ? undefined : verdict.refused;
 }
+
+const FOREIGN = { http: 403, grpc: Code.PermissionDenied, code: StatusCode.AccessDenied } as const;
 
 /** Headers that the guard looks at. */
 const JUDGED = ["host", "origin", "referer", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "user-agent"] as const;

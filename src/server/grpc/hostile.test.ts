@@ -60,9 +60,9 @@ test("of too many connections the last is closed", async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test("a client that opens calls and takes them back is cut off, and others are served", async () => {
-  const server = await start(undefined, { limits: { resetsMax: 50 } }, [stuck]);
-  const session = connectHttp2(`http://127.0.0.1:${server.port}`);
+/** Opens calls and cancels them, until the connection is closed. */
+async function openAndTakeBack(port: number): Promise<void> {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
   session.on("error", () => undefined);
   const closed = new Promise<void>((resolve) => session.on("close", () => resolve()));
   const headers = { ":method": "POST", ":path": "/greptime.v1.PrometheusGateway/Handle", "content-type": "application/grpc" };
@@ -76,6 +76,12 @@ test("a client that opens calls and takes them back is cut off, and others are s
   }, 10);
   await closed;
   clearInterval(timer);
+}
+
+test("a client that opens calls and takes them back is cut off, and others are served", async () => {
+  const server = await start(undefined, { limits: { resetsMax: 50 } }, [stuck]);
+  // The runtime may break a connection off before the server does, when frames of a call cross its end.
+  for (let tries = 0; tries < 10 && (await reasons(server)) === ""; tries++) await openAndTakeBack(server.port);
   expect(await reasons(server)).toBe("too many cancelled calls");
   await isServed(server.port);
 });
