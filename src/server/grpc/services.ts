@@ -8,6 +8,7 @@ import { flightService } from "./flight/flight-service.ts";
 import { greptimeDatabase, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
 import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
+import { reflectionServices } from "./services/reflection.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What services work with. */
@@ -31,5 +32,6 @@ export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
   const flight = flightService({ ...parts, db, clock, compression, flightSql, handle: database.run });
   const services: GrpcService[] = [greptimeHealthService(), database.service, flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
-  return [...services, healthService(db, served)];
+  services.push(healthService(db, served));
+  return [...services, ...reflectionServices(services.map(({ descriptor }) => descriptor))];
 }
