@@ -114,6 +114,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wi
       ...parts,
       clock: systemClock,
       compressesBatches,
+      sendBytesMax,
       kept: wireMemory.connection(),
       version: VERSION,
       ...writing,

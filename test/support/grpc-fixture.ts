@@ -31,7 +31,14 @@ export function startGrpc(
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
-    const own = { ...WRITING, memory, kept: wires.connection(), version: "0.0.0", compressesBatches: true };
+    const own = {
+      ...WRITING,
+      memory,
+      kept: wires.connection(),
+      version: "0.0.0",
+      compressesBatches: true,
+      sendBytesMax: MESSAGE_BYTES_MAX,
+    };
     const services = [...servicesOf({ ...shared, ...own }), ...others];
     return startGrpcServer({
       ...shared,

@@ -8,11 +8,12 @@ import { flightService } from "./flight/flight-service.ts";
 import { greptimeDatabase, type GreptimeDatabaseParts } from "./services/greptime-database.ts";
 import { type OtlpParts, otlpServices } from "./services/otlp.ts";
 import { greptimeHealthService, healthService } from "./services/health.ts";
+import { prometheusGateway, type PrometheusGatewayParts } from "./services/prometheus-gateway.ts";
 import { reflectionServices } from "./services/reflection.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What services work with. */
-export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts {
+export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts, PrometheusGatewayParts {
   readonly db: Db;
   /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
   readonly compressesBatches: boolean;
@@ -30,7 +31,7 @@ export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
   const database = greptimeDatabase(parts);
   const compression = compressesBatches ? "lz4" : undefined;
   const flight = flightService({ ...parts, db, clock, compression, flightSql, handle: database.run });
-  const services: GrpcService[] = [greptimeHealthService(), database.service, flight, ...otlpServices(parts)];
+  const services: GrpcService[] = [greptimeHealthService(), database.service, prometheusGateway(parts), flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   services.push(healthService(db, served));
   return [...services, ...reflectionServices(services.map(({ descriptor }) => descriptor))];

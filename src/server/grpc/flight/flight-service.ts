@@ -36,7 +36,8 @@ import { type GrpcService, grpcService, raw } from "../service.ts";
 import { bulkInsert } from "./bulk-insert.ts";
 import { affectedRows, type FlightDataInit, flightDataOf, flightMessage } from "./flight-data.ts";
 import { type FlightInfoInit, type FlightSqlDoor, type PutResultInit, type ResultInit, sqlCommandOf } from "./flight-sql-door.ts";
-import { greptimeRequestOf, sessionOf, statementOf } from "./greptime-ticket.ts";
+import { sessionOf } from "../request-session.ts";
+import { greptimeRequestOf, statementOf } from "./greptime-ticket.ts";
 import { PutStream } from "./put-stream.ts";
 
 const encoder = new TextEncoder();

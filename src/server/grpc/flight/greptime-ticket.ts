@@ -1,14 +1,11 @@
 /** Tickets that are a `GreptimeRequest` (contract query.md 5.4): who asks, in which database, and the one statement. */
 import { fromBinary } from "@bufbuild/protobuf";
 import type { PromRangeQuery } from "../../../../proto/gen/greptime/v1/prom_pb.js";
-import type { RequestHeader } from "../../../../proto/gen/greptime/v1/common_pb.js";
 import { type GreptimeRequest, GreptimeRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { DbError } from "../../../base/error.ts";
 import { atOnce } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { Session } from "../../../db/session.ts";
 import { splitStatements } from "../../wire/split-statements.ts";
-import type { Call } from "../call.ts";
 
 /** Reads a ticket. @throws DbError InvalidArguments */
 export function greptimeRequestOf(ticket: Uint8Array): GreptimeRequest {
@@ -17,15 +14,6 @@ export function greptimeRequestOf(ticket: Uint8Array): GreptimeRequest {
   } catch (thrown) {
     throw new DbError(StatusCode.InvalidArguments, "Invalid flight ticket: it is no GreptimeRequest", { cause: thrown });
   }
-}
-
-/** The session of whoever a request's header names, else the metadata. @throws DbError of a login that fails */
-export async function sessionOf(header: RequestHeader | undefined, call: Call): Promise<Session> {
-  const scheme = header?.authorization?.authScheme;
-  if (scheme?.case === "token") throw new DbError(StatusCode.UnsupportedPasswordType, "Not supported: authorization by token; send basic");
-  const user = scheme?.case === "basic" ? await call.login(scheme.value.username, scheme.value.password) : await call.user();
-  if (header === undefined) return call.session(user);
-  return call.session(user, call.databaseOf(header), header.timezone);
 }
 
 /** The text of the one statement of a query; undefined where the request is no query. @throws DbError InvalidArguments, Unsupported */

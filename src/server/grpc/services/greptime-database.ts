@@ -15,7 +15,6 @@ import { DbError, invalidArguments } from "../../../base/error.ts";
 import type { ServerMemory } from "../../../base/memory/server-memory.ts";
 import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { User } from "../../../db/auth/user.ts";
 import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
 import { GreptimeDecoder, type RowMessage } from "../../../ingest/greptime/decode.ts";
@@ -25,6 +24,7 @@ import { type Hints, readHints } from "../../common/hints.ts";
 import { KeptDecoders } from "../../common/kept-decoders.ts";
 import { checkDatabase, type WriteSettings, writeOptionsOf } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
+import { sessionOf } from "../request-session.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
 import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
 
@@ -86,21 +86,10 @@ class Caller {
   /** The session of a message. @throws DbError for a login that is refused, or a time zone that is none */
   async session(header: Uint8Array): Promise<Session> {
     if (this.known !== undefined && this.header !== undefined && Buffer.compare(this.header, header) === 0) return this.known;
-    const { dbname, catalog, schema, authorization, timezone } = readHeader(header);
-    const user = await this.user(authorization?.authScheme);
-    const session = this.call.session(user, this.call.databaseOf({ dbname, catalog, schema }), timezone);
+    const session = await sessionOf(readHeader(header), this.call);
     this.header = header.slice();
     this.known = session;
     return session;
-  }
-
-  private user(scheme: NonNullable<ReturnType<typeof readHeader>["authorization"]>["authScheme"] | undefined): Promise<User> {
-    const { call } = this;
-    if (scheme?.case === "basic") return call.login(scheme.value.username, scheme.value.password);
-    if (scheme?.case !== "token") return call.user();
-    return call.checked(() => {
-      throw new DbError(StatusCode.InvalidAuthHeader, "Unsupported http auth scheme, name: Token AuthScheme");
-    });
   }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createFileRegistry, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { create } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { ServerReflection, type ServerReflectionRequestSchema } from "../../../../proto/gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../../../../proto/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { type GrpcFixture, GrpcClient, startGrpc } from "../../../../test/support/grpc-fixture.ts";
@@ -75,4 +75,11 @@ test("what is not there is said so, and the stream goes on", async () => {
   expect(await codeOf({ case: "fileByFilename", value: "../../etc/passwd" })).toBe(5);
   expect(await codeOf({ case: "fileContainingExtension", value: { containingType: "greptime.v1.Row", extensionNumber: 1 } })).toBe(5);
   expect(await codeOf({ case: "allExtensionNumbersOfType", value: "no.Such" })).toBe(5);
+});
+
+test("names that are longer than any are refused", async () => {
+  const failed = await answerTo({ case: "fileContainingSymbol", value: "x".repeat(5000) }).catch((thrown: unknown) =>
+    ConnectError.from(thrown),
+  );
+  expect(failed).toMatchObject({ code: Code.InvalidArgument });
 });

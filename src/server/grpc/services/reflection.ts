@@ -1,6 +1,6 @@
 /**
- * Server reflection, so that grpcurl and its kin need no definitions: which services there are, and the files that define them with all that
- * those import. Open to whoever reaches the port, as the definitions are public.
+ * Server reflection, so that grpcurl and its kin need no definitions: which services there are, and the files that define them with all
+ * that those import. Open to whoever reaches the port, as the definitions are public.
  */
 import {
   create,
@@ -20,6 +20,7 @@ import {
   type ServerReflectionResponseSchema,
 } from "../../../../proto/gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../../../../proto/gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { invalidArguments } from "../../../base/error.ts";
 import { type GrpcService, grpcService } from "../service.ts";
 
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
@@ -27,12 +28,15 @@ type AnswerBody = NonNullable<Answer["messageResponse"]>;
 
 /** Characters of a name that a refusal repeats. */
 const SHOWN_CHARACTERS_MAX = 200;
+/** Longest name. Reason: the answer repeats it, and nobody has signed in. Error: InvalidArguments. */
+const NAME_CHARACTERS_MAX = 4096;
 
 /** The service in both of its versions, whose messages are the same. @param others what is served besides */
 export function reflectionServices(others: readonly DescService[]): readonly GrpcService[] {
   const definitions = new Definitions([...others, ServerReflection, ServerReflectionAlpha]);
   async function* serverReflectionInfo(requests: AsyncIterable<ServerReflectionRequest>): AsyncGenerator<Answer> {
     for await (const request of requests) {
+      checkNames(request);
       const originalRequest = create(ServerReflectionRequestSchema, { host: request.host, messageRequest: request.messageRequest });
       yield { validHost: request.host, originalRequest, messageResponse: definitions.answer(request) };
     }
@@ -40,6 +44,13 @@ export function reflectionServices(others: readonly DescService[]): readonly Grp
   // The older version has the same messages under other names, which are made of the same parts.
   const alpha = ServerReflectionAlpha as unknown as typeof ServerReflection;
   return [ServerReflection, alpha].map((version) => grpcService(version, { serverReflectionInfo }));
+}
+
+function checkNames({ host, messageRequest: { value = "" } }: ServerReflectionRequest): void {
+  const name = typeof value === "string" ? value : value.containingType;
+  const length = Math.max(host.length, name.length);
+  if (length <= NAME_CHARACTERS_MAX) return;
+  throw invalidArguments(`cannot look up a name of ${length} characters: at most ${NAME_CHARACTERS_MAX} are allowed`);
 }
 
 /** Files by their names and by the names of what they define. */

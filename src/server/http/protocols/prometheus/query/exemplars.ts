@@ -7,7 +7,7 @@ import type { HttpServerOptions } from "../../../options.ts";
 import type { Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
 import { prometheusErrorReply, successReply } from "../envelope.ts";
-import { invalidParameter } from "./moments.ts";
+import { invalidParameter } from "../../../../common/promql/moments.ts";
 import { readParameters } from "./parameters.ts";
 
 const PATH = "/v1/prometheus/api/v1/query_exemplars";

@@ -12,10 +12,10 @@ import type { HttpServerOptions } from "../../../options.ts";
 import { JSON_TYPE, type Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
 import { readErrorReply, successReply } from "../envelope.ts";
-import { invalidParameter } from "./moments.ts";
+import { invalidParameter } from "../../../../common/promql/moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
-import { JsonPieces } from "./json-pieces.ts";
-import { metricJson } from "./value-text.ts";
+import { JsonPieces } from "../../../../common/promql/json-pieces.ts";
+import { metricJson } from "../../../../common/promql/value-text.ts";
 import { API_PATH } from "../query-text.ts";
 
 const NAMES: ReadonlySet<string> = new Set(["match[]", "start", "end", "limit"]);

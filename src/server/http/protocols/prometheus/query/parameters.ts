@@ -6,7 +6,7 @@ import type { Exchange } from "../../../exchange.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { type RepeatedPairs, repeatedPairs } from "../../../query-string.ts";
 import type { Reply } from "../../../reply.ts";
-import { invalidParameter, MILLIS_MAX, MILLIS_MIN, momentOf } from "./moments.ts";
+import { invalidParameter, MILLIS_MAX, MILLIS_MIN, momentOf } from "../../../../common/promql/moments.ts";
 
 /** What a request says. An empty value is one that is not there. */
 export class Parameters {

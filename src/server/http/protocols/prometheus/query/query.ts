@@ -1,6 +1,6 @@
 /** `query` and `query_range` (contract ingest.md 3.3, 3.4, README row 5). */
 import { DbError } from "../../../../../base/error.ts";
-import { httpStatusOf, StatusCode } from "../../../../../base/status-code.ts";
+import { StatusCode } from "../../../../../base/status-code.ts";
 import type { QueryAsk } from "../../../../../db/promql/promql-db.ts";
 import { answerBody, answerHooks } from "../../../answer-stream.ts";
 import { sessionOf } from "../../../context.ts";
@@ -10,10 +10,11 @@ import type { HttpMetrics } from "../../../http-metrics.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { JSON_TYPE, type Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
-import { endedReply, readErrorReply, typedErrorReply } from "../envelope.ts";
-import { durationOf, invalidParameter, momentOf } from "./moments.ts";
+import { badQuery, queryFailure } from "../../../../common/promql/failures.ts";
+import { failureReply, readErrorReply } from "../envelope.ts";
+import { durationOf, invalidParameter, momentOf } from "../../../../common/promql/moments.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
-import { resultPieces } from "./result-json.ts";
+import { resultPieces } from "../../../../common/promql/result-json.ts";
 import { API_PATH } from "../query-text.ts";
 
 const COMMON = ["query", "timeout", "limit", "stats", "lookback_delta", "lookback"] as const;
@@ -97,12 +98,10 @@ async function answered(exchange: Exchange, ask: QueryAsk, parameters: Parameter
 
 /** A query that failed, as Prometheus tells it. @throws DbError what is no failure of the query itself */
 function failed(error: DbError): Reply {
-  if (error.code === StatusCode.InvalidSyntax) throw new DbError(error.code, `invalid parameter "query": ${error.message}`);
-  // Parameters were read before: what is wrong now is so when it runs.
-  const isExecution = httpStatusOf(error.code) === 400 && error.code !== StatusCode.PlanQuery;
-  const reply = isExecution ? typedErrorReply(422, "execution", error) : endedReply(error);
-  if (reply === undefined) throw error;
-  return reply;
+  if (error.code === StatusCode.InvalidSyntax) throw badQuery(error);
+  const told = queryFailure(error);
+  if (told === undefined) throw error;
+  return failureReply(told, error);
 }
 
 function statsJson(seconds: number, samples: number): string {

@@ -12,7 +12,7 @@ import type { HttpServerOptions } from "../../../options.ts";
 import { uniquePairs } from "../../../query-string.ts";
 import { type Reply, textReply } from "../../../reply.ts";
 import type { Route } from "../../../router.ts";
-import { durationOf, momentOf } from "./moments.ts";
+import { durationOf, momentOf } from "../../../../common/promql/moments.ts";
 
 const NAMES: ReadonlySet<string> = new Set(["query", "start", "end", "step", "lookback", "format", "compression"]);
 

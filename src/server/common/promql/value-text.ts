@@ -1,5 +1,5 @@
 /** Times, numbers and histograms as Prometheus prints them. */
-import type { Labels, NativeHistogram } from "../../../../../db/promql/promql-db.ts";
+import type { Labels, NativeHistogram } from "../../../db/promql/promql-db.ts";
 import { numberText } from "./kernels/points.ts";
 
 /** Labels as a JSON object. Not `JSON.stringify` of one: it would put names that are numbers first. */

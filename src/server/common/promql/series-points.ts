@@ -1,5 +1,5 @@
 /** The points of a series as JSON, a block at a time. */
-import type { NativeHistogram } from "../../../../../db/promql/promql-db.ts";
+import type { NativeHistogram } from "../../../db/promql/promql-db.ts";
 import type { JsonPieces } from "./json-pieces.ts";
 import { BLOCK_POINTS, POINT_BYTES_MAX, writePoints } from "./kernels/points.ts";
 import type { PointHeads } from "./point-heads.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DbError } from "../../../../../base/error.ts";
+import { DbError } from "../../../base/error.ts";
 import { durationOf, momentOf } from "./moments.ts";
 
 function check(read: (text: string, parameter: string) => number, cases: Readonly<Record<string, number | undefined>>): void {

@@ -1,7 +1,7 @@
 /** Times and durations as Prometheus' API takes them: seconds with a fraction, RFC 3339, `1h30m`. */
-import { DbError } from "../../../../../base/error.ts";
-import { StatusCode } from "../../../../../base/status-code.ts";
-import { parseTimestamp } from "../../../../../value/parse-time.ts";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { parseTimestamp } from "../../../value/parse-time.ts";
 
 /** Earliest and latest time that there is, milliseconds: times in nanoseconds are 64 bits, and those of tables in seconds lie further. */
 export const MILLIS_MIN: number = -(2 ** 53);

@@ -2,9 +2,9 @@
  * Results of queries as Prometheus' JSON, made while they are sent. Series of a range are held and put in the order of their labels, as
  * numbers and not as text, which is ten times as long; all others come as they are made.
  */
-import { sortedInTurns } from "../../../../../base/scheduler/sorted-in-turns.ts";
-import { compareTexts } from "../../../../../ingest/prometheus/read/read-series.ts";
-import type { Annotations, Labels, QueryAnswer, SampledSeries, SteppedSeries } from "../../../../../db/promql/promql-db.ts";
+import { sortedInTurns } from "../../../base/scheduler/sorted-in-turns.ts";
+import { compareTexts } from "../../../ingest/prometheus/read/read-series.ts";
+import type { Annotations, Labels, QueryAnswer, SampledSeries, SteppedSeries } from "../../../db/promql/promql-db.ts";
 import { JsonPieces } from "./json-pieces.ts";
 import { PointHeads } from "./point-heads.ts";
 import { addPoints, type PointsOf } from "./series-points.ts";
