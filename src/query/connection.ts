@@ -5,6 +5,7 @@
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../column/batch.ts";
+import type { ConnectionClient } from "./connection-client.ts";
 import { type KeptMemory, KeptStatements, UNCOUNTED } from "./kept-statements.ts";
 import type { PreparedQuery } from "./prepared-query.ts";
 
@@ -34,14 +35,6 @@ export interface Connection {
   readonly warnings: string[];
   /** Of the statement that runs: what its client says about it, by name. */
   attributes: ReadonlyMap<string, string>;
-}
-
-/** What a protocol tells of a connection's client. */
-export interface ConnectionClient {
-  /** Number of the connection, as KILL knows it. */
-  readonly id?: number;
-  /** Who it is, as `user()` tells: `name@host`. */
-  readonly user?: string;
 }
 
 /** A connection that begins now. @param memory of what it keeps */

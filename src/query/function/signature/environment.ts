@@ -1,4 +1,4 @@
-import type { ConnectionClient } from "../../connection.ts";
+import type { ConnectionClient } from "../../connection-client.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { NumberedKind } from "../../postgres-types.ts";
 import type { Value } from "../value/value.ts";
