@@ -96,6 +96,8 @@ export class Http2Connection implements FrameSink, StreamHost {
   private readonly streams: Map<number, Http2Stream> = new Map();
   /** Streams that were ended here while their client may still send; the oldest leave first. */
   private readonly resetHere: Set<number> = new Set();
+  private readonly resetRing: number[] = [];
+  private resetCount = 0;
   private prefaceLeft: number = PREFACE_BYTES.length;
   private hasSettings = false;
   private lastStream = 0;
@@ -209,6 +211,8 @@ export class Http2Connection implements FrameSink, StreamHost {
     if (rest === undefined) return this.fail({ code: ErrorCode.ProtocolError, why: "that is no HTTP/2" });
     const fault = this.reader.read(rest);
     if (fault !== undefined) return this.fail(fault);
+    if (this.sender.control.length <= CONTROL_BYTES_MAX) return;
+    this.sender.flush();
     if (this.sender.control.length > CONTROL_BYTES_MAX) this.flood("answers to its frames wait, and it reads nothing");
   }
 
@@ -228,7 +232,6 @@ export class Http2Connection implements FrameSink, StreamHost {
     if (fault !== undefined) return this.fail(fault);
     if (length > this.windowLeft) return this.fail({ code: ErrorCode.FlowControlError, why: "DATA is more than the connection's window" });
     this.windowLeft -= length;
-    if (length > 0) this.useful();
     const stream = this.streams.get(id);
     if (stream?.isReceiving !== true) return this.strayData(id, stream);
     if (length > stream.windowLeft) return this.breakStream(stream, ErrorCode.FlowControlError);
@@ -251,7 +254,8 @@ export class Http2Connection implements FrameSink, StreamHost {
     if (stream === undefined || stream.isClosed) return;
     stream.wanted(this.dataLeft);
     const isLast = (flags & Flag.EndStream) !== 0;
-    if (this.dataLeft === this.dataBytes && !isLast) this.idle();
+    if (this.dataLeft < this.dataBytes) this.useful();
+    else if (!isLast) this.idle();
     if (isLast) this.endBody(stream);
   }
 
@@ -449,11 +453,12 @@ export class Http2Connection implements FrameSink, StreamHost {
   }
 
   private remember(id: number): void {
+    if (this.resetHere.has(id)) return;
+    // In a ring, so that the oldest is found without a walk over those that have left.
+    const at = this.resetCount++ % RESET_STREAMS_KEPT;
+    this.resetHere.delete(this.resetRing[at] ?? 0);
+    this.resetRing[at] = id;
     this.resetHere.add(id);
-    for (const oldest of this.resetHere) {
-      if (this.resetHere.size <= RESET_STREAMS_KEPT) break;
-      this.resetHere.delete(oldest);
-    }
   }
 
   private sent(stream: Http2Stream): void {
