@@ -22,7 +22,8 @@ export class Http1Exchange implements Exchange {
     this.outgoing = outgoing;
     this.client = client;
     this.path = (incoming.url ?? "").split("?", 1)[0] ?? "";
-    for (const [name, values] of Object.entries(incoming.headersDistinct)) for (const value of values ?? []) this.headers.append(name, value);
+    for (const [name, values] of Object.entries(incoming.headersDistinct))
+      for (const value of values ?? []) this.headers.append(name, value);
   }
 
   get method(): string {

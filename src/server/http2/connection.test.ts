@@ -145,7 +145,9 @@ test("a body goes as far as the windows of stream and connection, and streams ta
   });
   peer.hello([[Setting.InitialWindowSize, 40_000]]).send(headersFrame(1, REQUEST, true), headersFrame(3, REQUEST, true));
   const sent = async (stream: number): Promise<number> =>
-    (await peer.framesOfType(FrameType.Data)).filter((each) => each.stream === stream).reduce((sum, { payload }) => sum + payload.length, 0);
+    (await peer.framesOfType(FrameType.Data))
+      .filter((each) => each.stream === stream)
+      .reduce((sum, { payload }) => sum + payload.length, 0);
   expect([await sent(1), await sent(3)]).toEqual([32_768, 32_767]); // Together the connection's 65,535.
   peer.send(frame(FrameType.WindowUpdate, 0, 0, numbers(1_000_000)));
   expect([await sent(1), await sent(3)]).toEqual([40_000, 40_000]);

@@ -56,7 +56,12 @@ export interface Http2Socket extends Sink {
 }
 
 /** Why the server ended a connection. */
-export type Http2End = "broke the protocol" | "too many cancelled calls" | "too many frames that bring nothing" | "took nothing" | "does not answer";
+export type Http2End =
+  | "broke the protocol"
+  | "too many cancelled calls"
+  | "too many frames that bring nothing"
+  | "took nothing"
+  | "does not answer";
 
 /** What a connection needs. */
 export interface Http2Options {
@@ -314,8 +319,9 @@ export class Http2Connection implements FrameSink, StreamHost {
     const stream = this.streams.get(id);
     if (stream !== undefined) return this.trailers(stream, block, isLast);
     if (!this.isIdle(id)) {
-      if (this.resetHere.has(id)) return undefined;
-      return { code: ErrorCode.StreamClosed, why: "HEADERS are of a stream that is over" };
+      if (!this.resetHere.has(id)) return { code: ErrorCode.StreamClosed, why: "HEADERS are of a stream that is over" };
+      if (!isLast) this.refuse(id, ErrorCode.ProtocolError); // Trailers are the last.
+      return undefined;
     }
     if (id % 2 === 0) return { code: ErrorCode.ProtocolError, why: "a client's streams have odd numbers" };
     this.lastStream = id;
@@ -374,7 +380,8 @@ export class Http2Connection implements FrameSink, StreamHost {
   private settings(flags: number, id: number, payload: Uint8Array): Fault | undefined {
     if (id !== 0) return { code: ErrorCode.ProtocolError, why: "SETTINGS are of a stream" };
     const isAck = (flags & Flag.Ack) !== 0;
-    if (payload.length % 6 !== 0 || (isAck && payload.length > 0)) return { code: ErrorCode.FrameSizeError, why: "SETTINGS have a wrong length" };
+    if (payload.length % 6 !== 0 || (isAck && payload.length > 0))
+      return { code: ErrorCode.FrameSizeError, why: "SETTINGS have a wrong length" };
     this.hasSettings = true;
     this.idle();
     if (isAck) return undefined;
@@ -417,7 +424,10 @@ export class Http2Connection implements FrameSink, StreamHost {
     }
     if (this.isIdle(id)) return { code: ErrorCode.ProtocolError, why: "WINDOW_UPDATE is of a stream that has not begun" };
     const stream = this.streams.get(id);
-    if (stream === undefined) return undefined;
+    if (stream === undefined) {
+      if (bytes === 0) this.refuse(id, ErrorCode.ProtocolError);
+      return undefined;
+    }
     if (bytes === 0) return this.breakStream(stream, ErrorCode.ProtocolError);
     if (!this.growAnswer(stream, bytes)) this.breakStream(stream, ErrorCode.FlowControlError);
     return undefined;

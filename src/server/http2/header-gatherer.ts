@@ -70,8 +70,10 @@ export class HeaderGatherer {
     this.isWhole = (flags & Flag.EndHeaders) !== 0;
     this.bytes += part.length;
     this.frames++;
-    if (this.bytes > HEADER_BLOCK_BYTES_MAX) return { code: ErrorCode.EnhanceYourCalm, why: `headers are longer than ${HEADER_BLOCK_BYTES_MAX} bytes` };
-    if (this.frames > HEADER_FRAMES_MAX) return { code: ErrorCode.EnhanceYourCalm, why: `headers are more than ${HEADER_FRAMES_MAX} frames` };
+    if (this.bytes > HEADER_BLOCK_BYTES_MAX)
+      return { code: ErrorCode.EnhanceYourCalm, why: `headers are longer than ${HEADER_BLOCK_BYTES_MAX} bytes` };
+    if (this.frames > HEADER_FRAMES_MAX)
+      return { code: ErrorCode.EnhanceYourCalm, why: `headers are more than ${HEADER_FRAMES_MAX} frames` };
     this.parts.push(this.isWhole && this.frames === 1 ? part : part.slice());
     return undefined;
   }

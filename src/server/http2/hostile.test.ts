@@ -107,7 +107,12 @@ test("blocks of headers without end are cut off, in bytes and in frames", async 
 test("headers that are too long are answered, whatever they say, and the connection goes on", async () => {
   const peer = new Http2Peer().hello();
   // An entry of the table, then many references to it.
-  const bomb = Buffer.concat([blockOf(REQUEST), Buffer.from("40016b7fa11e", "hex"), Buffer.from("v".repeat(4000)), Buffer.alloc(50_000, 0xbe)]);
+  const bomb = Buffer.concat([
+    blockOf(REQUEST),
+    Buffer.from("40016b7fa11e", "hex"),
+    Buffer.from("v".repeat(4000)),
+    Buffer.alloc(50_000, 0xbe),
+  ]);
   peer.send(frame(FrameType.Headers, Flag.EndHeaders | Flag.EndStream, 1, bomb), headersFrame(3, REQUEST, true));
   const [head] = await peer.framesOfType(FrameType.Headers);
   expect([head?.stream, head?.flags]).toEqual([1, Flag.EndHeaders | Flag.EndStream]);
