@@ -23,7 +23,15 @@ const NICE = ["nice", "-n", "10"] as const;
 
 /** All of them, in the order in which they run. @param cache a folder that lasts, for packages and builds */
 export function clientsOf(cache: string): readonly Client[] {
-  return [...pythonClients(cache), goClient(cache), javaClient(cache), rustClient(cache), javaGrpcClient(cache), ...grpcClients(cache)];
+  return [
+    ...pythonClients(cache),
+    goClient(cache),
+    javaClient(cache),
+    rustClient(cache),
+    javaGrpcClient(cache),
+    ...grpcClients(cache),
+    h2specClient(cache),
+  ];
 }
 
 function pythonClients(cache: string): readonly Client[] {
@@ -108,4 +116,16 @@ function grpcClients(cache: string): readonly Client[] {
     run: { command: [process.execPath, join(HERE, "tools", `${name}.ts`)], folder: HERE },
   }));
   return [ingester, ...tools];
+}
+
+/** What tells whether a server speaks HTTP/2. */
+function h2specClient(cache: string): Client {
+  const bin = join(cache, "go", "bin");
+  const env = { GOPATH: join(cache, "go", "path"), GOCACHE: join(cache, "go", "build"), GOFLAGS: "-modcacherw", GOBIN: bin };
+  return {
+    name: "h2spec",
+    needs: ["go"],
+    prepare: [{ command: [...NICE, "go", "install", "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible"], folder: HERE, env }],
+    run: { command: [process.execPath, join(HERE, "tools", "h2spec.ts"), join(bin, "h2spec")], folder: HERE },
+  };
 }

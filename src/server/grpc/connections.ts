@@ -1,11 +1,11 @@
 /**
  * The connections of the gRPC server: how many there are, what each is doing, and when one has to go.
  *
- *   a socket ─► opened ─► calls begin and end ─► looked at every second: idle? cancels too much? ─► told to go, or dropped
+ *   a socket ─► opened ─► calls begin and end ─► looked at every second: opened in time? idle? ─► told to go, or dropped
  */
-import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
+import type { Http2Connection, Http2End } from "../http2/connection.ts";
 
 /** What connections may take; tests make it less. */
 export interface ConnectionLimits {
@@ -16,7 +16,7 @@ export interface ConnectionLimits {
 }
 
 /** Why the server ended a connection. */
-export type EndReason = "too many connections" | "opening took too long" | "idle for too long" | "too many cancelled calls" | "shutdown";
+export type EndReason = "too many connections" | "opening took too long" | "idle for too long" | "shutdown" | Http2End;
 
 /** One connection. */
 export class Connection {
@@ -25,13 +25,12 @@ export class Connection {
   /** The client's port. */
   readonly port: number;
   /** Of HTTP/2, once it has begun. */
-  session: Http2Session | undefined;
+  http2: Http2Connection | undefined;
   private readonly socket: Socket;
   private readonly clock: Clock;
   private calls = 0;
   private hasCalled = false;
   private since: number;
-  private resets = 0;
 
   constructor(socket: Socket, clock: Clock) {
     const { remoteAddress = "", remotePort = 0 } = socket;
@@ -53,18 +52,15 @@ export class Connection {
     this.hasCalled = true;
   }
 
-  /** It has ended. @param isCancelled whether its client took it back */
-  end(isCancelled: boolean): void {
+  /** It has ended. */
+  end(): void {
     this.calls--;
-    if (isCancelled) this.resets++;
     this.since = this.clock.monotonicMillis();
   }
 
-  /** Why it has to go now; undefined: it may stay. Looks at what came since the last look. */
-  reasonToEnd({ openingMsMax, idleMsMax, resetsMax }: ConnectionLimits): EndReason | undefined {
-    const { resets } = this;
-    this.resets = 0;
-    if (resets > resetsMax) return "too many cancelled calls";
+  /** Why it has to go now; undefined: it may stay. */
+  reasonToEnd({ openingMsMax, idleMsMax }: ConnectionLimits): EndReason | undefined {
+    this.http2?.look();
     if (this.calls > 0) return undefined;
     const rested = this.clock.monotonicMillis() - this.since;
     if (!this.hasCalled) return rested >= openingMsMax ? "opening took too long" : undefined;
@@ -73,13 +69,13 @@ export class Connection {
 
   /** Takes no more calls, and closes when those under way have ended. */
   finish(): void {
-    if (this.session !== undefined) this.session.close();
+    if (this.http2 !== undefined) this.http2.finish();
     else if (this.calls === 0) this.drop();
   }
 
   /** Closes at once. */
   drop(): void {
-    this.session?.destroy();
+    this.http2?.destroy();
     this.socket.destroy();
   }
 }

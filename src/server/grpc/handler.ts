@@ -4,17 +4,15 @@
  */
 import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
 import { COMPRESSIONS } from "./compression.ts";
-import { clientOf } from "./connections.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
 import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
-import type { NodeRequest, NodeResponse } from "./listener.ts";
+import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
 import type { GrpcService } from "./service.ts";
@@ -36,17 +34,17 @@ export interface HandlerParts extends MountParts {
 type Handlers = ReadonlyMap<string, UniversalHandler>;
 
 /** Answers each request of the services' methods. */
-export function handlerOf(parts: HandlerParts): (request: NodeRequest, response: NodeResponse) => void {
+export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
   const binary = handlersOf(parts, "binary");
   const json = handlersOf(parts, "json");
-  return (request, response) => {
-    const type = request.headers["content-type"] ?? "";
-    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+  return (exchange) => {
+    const type = exchange.headers.get("content-type") ?? "";
+    const { path } = exchange;
     const handler = (type.includes("json") ? json : binary).get(path);
-    const foreign = foreignPage(request, path, parts.guard);
-    if (foreign !== undefined) refuse(type, response, { ...FOREIGN, text: foreign });
-    else if (handler === undefined) unknownPath(type, path, response);
-    else void answer(handler, request, response, parts); // never rejects
+    const foreign = foreignPage(exchange, parts.guard);
+    if (foreign !== undefined) refuse(type, exchange, { ...FOREIGN, text: foreign });
+    else if (handler === undefined) unknownPath(type, exchange);
+    else void answer(handler, exchange, parts); // never rejects
   };
 }
 
@@ -64,27 +62,25 @@ function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
   return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-async function answer(handler: UniversalHandler, request: NodeRequest, response: NodeResponse, parts: HandlerParts): Promise<void> {
-  let messages: IncomingMessages | undefined;
+async function answer(handler: UniversalHandler, exchange: Exchange, parts: HandlerParts): Promise<void> {
+  const messages = new IncomingMessages(parts.room, formsOf(exchange.headers), exchange.flow);
   try {
-    const { remoteAddress = "", remotePort = 0 } = request.socket;
-    const values = createContextValues().set(CLIENT, clientOf(remoteAddress, remotePort));
-    if (handler.method.methodKind === "bidi_streaming") sendHead(request, response);
-    const universal = universalRequestFromNodeRequest(request, response, undefined, values);
-    // An answer that nobody takes any more never ends, but its stream does.
-    response.once("close", () => messages?.release());
-    messages = new IncomingMessages(parts.room, formsOf(universal.header, universal.signal));
-    const gathered = { ...universal, body: messages.read(universal.body as AsyncIterable<Uint8Array>) };
-    await universalResponseToNodeResponse(withOurCode(await handler(gathered)), response);
+    exchange.receive(messages);
+    const values = createContextValues().set(CLIENT, exchange.client);
+    const request = exchange.request(messages, values);
+    if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
+    await exchange.send(withOurCode(await handler(request)));
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
-    if (ConnectError.from(thrown).code !== Code.Aborted) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");
-    if (!response.headersSent) response.statusCode = 400;
-    response.end();
+    if (!GONE.has(ConnectError.from(thrown).code)) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");
+    if (!exchange.isAnswered) exchange.sendText(400, {}, "");
   } finally {
-    messages?.release();
+    messages.release();
   }
 }
+
+/** What calls fail with whose client has left. */
+const GONE: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled]);
 
 /** Adds our code to a failure that the library found: it stands in trailers, which are whole once the body is. */
 function withOurCode(response: UniversalServerResponse): UniversalServerResponse {
@@ -102,16 +98,15 @@ async function* followed(body: AsyncIterable<Uint8Array>, trailer: Headers): Asy
 }
 
 /** Why a request is refused that a browser may have made for a page of another site; undefined: it is not. */
-function foreignPage({ headers, httpVersion, method = "" }: NodeRequest, path: string, guard: BrowserGuard): string | undefined {
+function foreignPage({ headers, isHttp2, method, path, authority }: Exchange, guard: BrowserGuard): string | undefined {
   // Pages cannot speak HTTP/2 in the open, nor leave these headers out; what stands before a server may have any name of its own.
-  if (httpVersion.startsWith("2") && headers.origin === undefined && headers["sec-fetch-site"] === undefined) return undefined;
+  if (isHttp2 && !headers.has("origin") && !headers.has("sec-fetch-site")) return undefined;
   const judged = new Headers();
   for (const name of JUDGED) {
-    const value = headers[name];
-    if (typeof value === "string") judged.set(name, value);
+    const value = headers.get(name);
+    if (value !== null) judged.set(name, value);
   }
-  const authority = headers[":authority"];
-  if (typeof authority === "string") judged.set("host", authority);
+  if (authority !== undefined) judged.set("host", authority);
   const verdict = guard.judge(method, path, judged);
   return typeof verdict === "string" ? undefined : verdict.refused;
 }
@@ -129,22 +124,15 @@ interface Refusal {
   readonly text: string;
 }
 
-function unknownPath(contentType: string, path: string, response: NodeResponse): void {
-  const text = `there is no method ${path.slice(0, SHOWN_CHARACTERS_MAX)}`;
-  refuse(contentType, response, { http: 404, grpc: Code.Unimplemented, code: StatusCode.Unsupported, text });
+function unknownPath(contentType: string, exchange: Exchange): void {
+  const text = `there is no method ${exchange.path.slice(0, SHOWN_CHARACTERS_MAX)}`;
+  refuse(contentType, exchange, { http: 404, grpc: Code.Unimplemented, code: StatusCode.Unsupported, text });
 }
 
-function refuse(contentType: string, response: NodeResponse, { http, grpc, code, text }: Refusal): void {
-  if (!contentType.startsWith("application/grpc")) {
-    response.statusCode = http;
-    response.setHeader("content-type", "text/plain");
-    response.end(text);
-    return;
-  }
+function refuse(contentType: string, exchange: Exchange, { http, grpc, code, text }: Refusal): void {
+  if (!contentType.startsWith("application/grpc")) return exchange.sendText(http, { "content-type": "text/plain" }, text);
   const status = { "grpc-status": String(grpc), "grpc-message": encodeURIComponent(text) };
-  const headers = { "content-type": contentType, ...status, ...errorMetadata(code, undefined) };
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end();
+  exchange.sendText(200, { "content-type": contentType, ...status, ...errorMetadata(code, undefined) }, "");
 }
 
 /** Characters of a path that an answer repeats. */

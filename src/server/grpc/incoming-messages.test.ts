@@ -3,9 +3,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { COMPRESSIONS } from "./compression.ts";
-import { formsOf, IncomingMessages } from "./incoming-messages.ts";
-
-const signal = new AbortController().signal;
+import { type BodyFlow, formsOf, IncomingMessages } from "./incoming-messages.ts";
 
 function enveloped(message: Uint8Array, flags = 0, length: number = message.length): Buffer {
   const head = Buffer.alloc(5);
@@ -18,12 +16,22 @@ function inPieces(bytes: Uint8Array, size: number): readonly Uint8Array[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 }
 
-async function* streamOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
-}
-
 function poolOf(bytesMax: number): MemoryPool {
   return new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "request_bodies", bytesMax);
+}
+
+/** What a client is let send on. */
+class CountedFlow implements BodyFlow {
+  bytesCounted = 0;
+  bytesWanted = 0;
+
+  counted(bytes: number): void {
+    this.bytesCounted += bytes;
+  }
+
+  wanted(bytes: number): void {
+    this.bytesWanted += bytes;
+  }
 }
 
 /** What comes out, or the code and the text of the failure; all memory is given back. */
@@ -33,11 +41,14 @@ async function read(
   pool: MemoryPool = poolOf(1e6),
   bytesMax = 1000,
 ): Promise<readonly Buffer[] | string> {
-  const messages = new IncomingMessages({ pool, bytesMax, waitMs: 0 }, formsOf(new Headers(headers), signal));
+  const flow = new CountedFlow();
+  const messages = new IncomingMessages({ pool, bytesMax, waitMs: 0 }, formsOf(new Headers(headers)), flow);
   const before = pool.used;
   const out: Buffer[] = [];
   try {
-    for await (const message of messages.read(streamOf(pieces))) out.push(Buffer.from(message));
+    for (const piece of pieces) messages.data(piece);
+    messages.end();
+    for await (const message of messages) out.push(Buffer.from(message));
     return out;
   } catch (error) {
     const { code, rawMessage } = ConnectError.from(error);
@@ -45,6 +56,8 @@ async function read(
   } finally {
     messages.release();
     expect(pool.used).toBe(before);
+    const sent = pieces.reduce((sum, { length }) => sum + length, 0);
+    expect([flow.bytesCounted, flow.bytesWanted]).toEqual([sent, sent]);
   }
 }
 

@@ -1,22 +1,27 @@
 /**
- * The messages of a call on their way in: each is gathered here and handed on whole, so that its memory is counted as it comes, a length
- * that its sender claims is not believed, and the transport's library joins no pieces (its time grows with their number squared).
+ * The messages of a call on their way in: each is gathered here and handed on whole, so that its memory is counted before it is taken, a
+ * length that its sender claims is not believed, and the transport's library joins no pieces (its time grows with their number squared).
  *
  *   ┌───────┬──────────────┬─────────┐
  *   │ flags │ length (u32) │ message │   enveloped: gRPC, gRPC-web, streams of Connect; one call of Connect is its body, without the head
  *   └───────┴──────────────┴─────────┘
  *
+ *   data(bytes) ─► gatherer: the message's own buffer ─► ready ─► next()
+ *                     └─ no room in the pool: held, and looked again ─► in vain: RESOURCE_EXHAUSTED, to come back later
+ *
+ * Bytes are taken as they come, without a promise each; the client sends on as `BodyFlow` says: others of its connection once the memory is
+ * counted, this call once the messages before are taken. What finds no room keeps both waiting.
  * A packed message counts as what it says that it unfolds to, as well; more than that is not unfolded (compression.ts).
- * What finds no room waits, and the client with it, by HTTP/2's windows; in vain: RESOURCE_EXHAUSTED, to come back later.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { MemoryAccount, MemoryPool } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { unfoldedBytes } from "./compression.ts";
 import { errorMetadata } from "./errors.ts";
+import { HELD_BYTES_MAX, MESSAGES_A_TURN } from "./limits.ts";
+import { GATHERING_RATIO, MESSAGE_HEAD_BYTES, MessageGatherer } from "./message-gatherer.ts";
 
-/** Flags and length. */
-const HEAD_BYTES = 5;
 const COMPRESSED = 1;
 /** Milliseconds between looks for room. */
 const LOOK_MS = 20;
@@ -37,150 +42,281 @@ export interface MessageForms {
   readonly isEnveloped: boolean;
   /** How they are packed, where they are. */
   readonly encoding: string | null;
-  readonly signal: AbortSignal;
+}
+
+/** Who lets the client send on. */
+export interface BodyFlow {
+  /** Bytes are counted, or let go. */
+  counted(bytes: number): void;
+  /** More of this body is wanted. */
+  wanted(bytes: number): void;
 }
 
 /** How the messages of a call come, by its headers. */
-export function formsOf(headers: Headers, signal: AbortSignal): MessageForms {
+export function formsOf(headers: Headers): MessageForms {
   const type = headers.get("content-type") ?? "";
   const isEnveloped = /^application\/(?:grpc|connect\+)/.test(type);
   const name = type.startsWith("application/grpc") ? "grpc-encoding" : isEnveloped ? "connect-content-encoding" : "content-encoding";
-  return { isEnveloped, encoding: headers.get(name), signal };
+  return { isEnveloped, encoding: headers.get(name) };
 }
+
+/** A message that waits to be taken. */
+interface Ready {
+  readonly message: Uint8Array<ArrayBuffer>;
+  /** Memory that is counted for it. */
+  readonly counted: number;
+  /** Bytes that are wanted once it is taken. */
+  readonly late: number;
+}
+
+/** Bytes that all calls hold without room. */
+let heldBytes = 0;
 
 /**
  * The messages of a body, one chunk each. The memory of a message is held until the next is asked for; all until `release`.
  *
  * @throws ConnectError RESOURCE_EXHAUSTED for a message that is too long or finds no room, INVALID_ARGUMENT for one that is cut short
  */
-export class IncomingMessages {
+export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayBuffer>> {
   private readonly room: MessageRoom;
   private readonly forms: MessageForms;
+  private readonly flow: BodyFlow;
   private readonly account: MemoryAccount;
-  private chunks: Uint8Array[] = [];
-  private waiting = 0;
+  private readonly gatherer: MessageGatherer;
+  private ready: Ready[] = [];
+  /** Those of `ready` that were taken. */
+  private taken = 0;
+  /** Bytes of the message that is being gathered which are wanted later. */
+  private late = 0;
+  /** Memory of the message that was handed out. */
+  private lent = 0;
+  private held: Uint8Array[] = [];
+  private heldHere = 0;
+  private handedOn = 0;
+  private hasEnded = false;
+  private isWhole = false;
   private isOver = false;
+  private failure: ConnectError | undefined;
+  private wake: (() => void) | undefined;
 
-  constructor(room: MessageRoom, forms: MessageForms) {
+  constructor(room: MessageRoom, forms: MessageForms, flow: BodyFlow) {
     this.room = room;
     this.forms = forms;
+    this.flow = flow;
     this.account = room.pool.account();
+    const bytesMax = Math.min(room.bytesMax, Math.floor(room.pool.bytesMax / GATHERING_RATIO));
+    this.gatherer = new MessageGatherer(forms.isEnveloped, bytesMax, this.account);
+  }
+
+  /** Some of the body, borrowed until it returns. */
+  data(bytes: Uint8Array): void {
+    if (this.isOver || this.failure !== undefined) return this.letGo(bytes.length);
+    if (this.held.length > 0) return this.hold(bytes);
+    const count = this.gather(bytes);
+    if (count === bytes.length || this.failure !== undefined) return;
+    this.hold(bytes.subarray(count));
+    if (this.failure === undefined) void this.lookForRoom(); // never rejects
+  }
+
+  /** The body is whole. */
+  end(): void {
+    this.hasEnded = true;
+    if (this.held.length === 0) this.finish();
+  }
+
+  /** Nothing more comes: what was whole is handed on, then the reason. */
+  fail(reason: ConnectError): void {
+    if (this.failure !== undefined || this.isOver || this.isWhole) return;
+    this.failure = reason;
+    this.gatherer.drop();
+    this.dropHeld();
+    this.flow.wanted(this.late);
+    this.late = 0;
+    this.wake?.();
   }
 
   /** Gives all memory back: the call is over. */
   release(): void {
+    if (this.isOver) return;
     this.isOver = true;
     this.account.close();
-    this.chunks = [];
+    this.gatherer.forget();
+    this.dropHeld();
+    for (const { late } of this.ready.slice(this.taken)) this.late += late;
+    this.ready = [];
+    this.taken = 0;
+    // What still comes is let go, since it takes the window of the connection's other calls.
+    this.flow.wanted(this.late);
+    this.late = 0;
+    this.wake?.();
   }
 
-  /** See the class. */
-  async *read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    // Not `for await`: leaving it would reset the stream before its status is sent.
-    const source = body[Symbol.asyncIterator]();
-    try {
-      yield* this.messagesOf(source);
-    } catch (thrown) {
-      this.release(); // now: a stream whose client sends on may live for long
-      throw thrown;
-    } finally {
-      // What still comes is let go, since it takes the window of the connection's other calls.
-      void drained(source);
-    }
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
-  private async *messagesOf(source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    for (let next = await source.next(); next.done !== true; next = await source.next()) {
-      const chunk = next.value;
-      await this.take(chunk.length);
-      this.chunks.push(chunk);
-      this.waiting += chunk.length;
-      if (!this.forms.isEnveloped) this.checkLength(this.waiting);
-      for (let message = this.next(); message !== undefined; message = this.next()) yield* this.lent(message, HEAD_BYTES);
+  /** The next message. See the class. */
+  async next(): Promise<IteratorResult<Uint8Array<ArrayBuffer>, undefined>> {
+    this.giveLent();
+    // Messages that are there already need no turn of the event loop; others shall have theirs.
+    if (++this.handedOn % MESSAGES_A_TURN === 0) await nextTurn();
+    while (this.taken === this.ready.length && !this.isWhole && this.failure === undefined && !this.isOver) {
+      await new Promise<void>((resolve) => (this.wake = resolve));
     }
-    if (this.waiting === 0) return;
-    if (this.forms.isEnveloped) throw new ConnectError("cannot read the message: it is cut short", Code.InvalidArgument);
-    yield* this.lent(this.cut(this.waiting), 0);
+    const next = this.isOver ? undefined : this.takeReady();
+    if (next !== undefined) return { done: false, value: await this.lend(next) };
+    const { failure } = this;
+    if (failure === undefined) return { done: true, value: undefined };
+    this.release(); // now: a stream whose client sends on may live for long
+    throw failure;
+  }
+
+  /** Nobody asks for more. */
+  async return(): Promise<IteratorResult<Uint8Array<ArrayBuffer>, undefined>> {
+    this.release();
+    return { done: true, value: undefined };
+  }
+
+  /** @returns how many bytes found their place */
+  private gather(bytes: Uint8Array): number {
+    const { gatherer } = this;
+    let at = 0;
+    while (at < bytes.length) {
+      const count = gatherer.take(bytes, at);
+      if (typeof count !== "number") {
+        this.letGo(bytes.length - at);
+        this.fail(count);
+        return bytes.length;
+      }
+      if (count === 0 && !gatherer.isWhole) break;
+      at += count;
+      this.tookIn(count);
+      if (gatherer.isWhole) this.push();
+    }
+    return at;
+  }
+
+  private tookIn(bytes: number): void {
+    this.flow.counted(bytes);
+    if (this.taken === this.ready.length) this.flow.wanted(bytes);
+    else this.late += bytes;
+  }
+
+  private push(): void {
+    const { message, counted } = this.gatherer.cut();
+    this.ready.push({ message, counted, late: this.late });
+    this.late = 0;
+    this.wake?.();
+  }
+
+  private takeReady(): Ready | undefined {
+    const next = this.ready[this.taken];
+    if (next === undefined) return undefined;
+    this.taken++;
+    let { late } = next;
+    if (this.taken === this.ready.length) {
+      this.ready = [];
+      this.taken = 0;
+      late += this.late;
+      this.late = 0;
+    }
+    this.flow.wanted(late);
+    return next;
   }
 
   /** Hands a message on; when the next is asked for, its memory is given back. */
-  private async *lent(message: Uint8Array<ArrayBuffer>, head: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  private async lend({ message, counted }: Ready): Promise<Uint8Array<ArrayBuffer>> {
+    this.lent = counted;
     const { encoding, isEnveloped } = this.forms;
+    const head = isEnveloped ? MESSAGE_HEAD_BYTES : 0;
     const isPacked = encoding !== null && message.length > head && (!isEnveloped || ((message[0] ?? 0) & COMPRESSED) !== 0);
-    const unfolded = isPacked ? unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax) : 0;
-    await this.take(unfolded);
-    yield message;
-    this.give(message.length + unfolded);
-  }
-
-  /** The next message that is there whole. */
-  private next(): Uint8Array<ArrayBuffer> | undefined {
-    if (!this.forms.isEnveloped || this.waiting < HEAD_BYTES) return undefined;
-    const head = this.headOf();
-    const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
-    this.checkLength(length);
-    return this.waiting < HEAD_BYTES + length ? undefined : this.cut(HEAD_BYTES + length);
-  }
-
-  /** The first bytes that wait. */
-  private headOf(): Uint8Array {
-    const first = this.chunks[0];
-    if (first !== undefined && first.length >= HEAD_BYTES) return first;
-    const head = this.cut(HEAD_BYTES);
-    this.chunks.unshift(head);
-    this.waiting += HEAD_BYTES;
-    return head;
-  }
-
-  /** Takes so many bytes, which are there, off the chunks that wait. */
-  private cut(count: number): Uint8Array<ArrayBuffer> {
-    const out = new Uint8Array(count);
-    let taken = 0;
-    let at = 0;
-    for (; taken < count; at++) {
-      const chunk = this.chunks[at];
-      if (chunk === undefined) break;
-      const part = chunk.subarray(0, count - taken);
-      out.set(part, taken);
-      taken += part.length;
-      if (part.length === chunk.length) continue;
-      this.chunks[at] = chunk.subarray(part.length);
-      break;
+    if (!isPacked) return message;
+    try {
+      const unfolded = unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax);
+      await this.takeMemory(unfolded);
+      this.lent += unfolded;
+      return message;
+    } catch (thrown) {
+      this.release();
+      throw thrown;
     }
-    this.chunks.splice(0, at);
-    this.waiting -= count;
-    return out;
   }
 
-  private checkLength(length: number): void {
-    const { room } = this;
-    const bytesMax = Math.min(room.bytesMax, room.pool.bytesMax);
-    if (length <= bytesMax) return;
-    const why = `cannot take a message of ${length} bytes: at most ${bytesMax} are taken (grpc.max_recv_message_size)`;
-    throw new ConnectError(why, Code.ResourceExhausted, errorMetadata(StatusCode.RuntimeResourcesExhausted, undefined));
+  private giveLent(): void {
+    if (!this.isOver) this.account.give(this.lent);
+    this.lent = 0;
   }
 
-  private async take(bytes: number): Promise<void> {
-    const { room, account, forms } = this;
-    for (let waited = 0; !account.take(bytes); waited += LOOK_MS) {
-      if (waited >= room.waitMs || forms.signal.aborted || this.isOver) throw noRoom();
+  private async takeMemory(bytes: number): Promise<void> {
+    for (let waited = 0; !this.account.take(bytes); waited += LOOK_MS) {
+      if (waited >= this.room.waitMs || this.isOver) throw noRoom();
       await Bun.sleep(LOOK_MS);
     }
     // The call ended while this waited: nobody would give it back.
-    if (this.isOver) account.close();
+    if (this.isOver) this.account.close();
   }
 
-  private give(bytes: number): void {
-    if (!this.isOver) this.account.give(bytes);
+  private hold(bytes: Uint8Array): void {
+    if (this.room.waitMs === 0 || heldBytes + bytes.length > HELD_BYTES_MAX) {
+      this.letGo(bytes.length);
+      return this.fail(noRoom());
+    }
+    heldBytes += bytes.length;
+    this.heldHere += bytes.length;
+    this.held.push(bytes.slice());
   }
-}
 
-/** Reads to the end and keeps nothing. */
-async function drained(source: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    while ((await source.next()).done !== true);
-  } catch {
-    // The client left, which ends the stream too.
+  /** Tries to gather what is held, until there is room or none for too long. */
+  private async lookForRoom(): Promise<void> {
+    for (let waited = 0; this.held.length > 0; waited += LOOK_MS) {
+      if (waited >= this.room.waitMs) return this.fail(noRoom());
+      await Bun.sleep(LOOK_MS);
+      if (this.gatherHeld() > 0) waited = 0;
+    }
+    if (this.hasEnded) this.finish();
+  }
+
+  /** @returns how many bytes found their place */
+  private gatherHeld(): number {
+    const before = this.heldHere;
+    while (this.failure === undefined) {
+      const piece = this.held[0];
+      if (piece === undefined) break;
+      this.heldHere -= piece.length;
+      heldBytes -= piece.length;
+      this.held.shift();
+      const count = this.gather(piece);
+      if (count === piece.length) continue;
+      const rest = piece.subarray(count);
+      this.held.unshift(rest);
+      this.heldHere += rest.length;
+      heldBytes += rest.length;
+      break;
+    }
+    return before - this.heldHere;
+  }
+
+  private dropHeld(): void {
+    this.held = [];
+    heldBytes -= this.heldHere;
+    this.letGo(this.heldHere);
+    this.heldHere = 0;
+  }
+
+  private finish(): void {
+    if (this.isOver || this.failure !== undefined) return;
+    if (this.gatherer.isEmpty) this.isWhole = true;
+    else if (this.forms.isEnveloped) this.fail(new ConnectError("cannot read the message: it is cut short", Code.InvalidArgument));
+    else {
+      this.isWhole = true;
+      this.push();
+    }
+    this.wake?.();
+  }
+
+  private letGo(bytes: number): void {
+    this.flow.counted(bytes);
+    this.flow.wanted(bytes);
   }
 }
 

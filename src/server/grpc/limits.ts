@@ -3,12 +3,6 @@
 /** Most connections. Reason: each takes a descriptor and its windows. */
 export const CONNECTIONS_MAX = 1024;
 
-/** Most calls under way on one connection. Reason: clients know it and keep the rest with them. */
-export const STREAMS_MAX = 256;
-
-/** Bytes that a client may send ahead on a stream. Reason: with 64 KiB, the default, uploads of megabytes wait for round trips. */
-export const WINDOW_BYTES = 1_048_576;
-
 /** Milliseconds until a connection has made its first call, its handshake included. */
 export const OPENING_MS_MAX = 10_000;
 
@@ -32,3 +26,15 @@ export const COMPRESS_BYTES_MIN = 1024;
 
 /** Milliseconds that a bearer token is good for. Clients keep one as long as their connection; after that they sign in anew. */
 export const TOKEN_MS: number = 24 * 60 * 60_000;
+
+/** Bytes that count for a message beside its own. Reason: messages may be empty, and wait in thousands. */
+export const MESSAGE_OVERHEAD_BYTES = 128;
+
+/** Bytes of messages that wait for memory, of all calls; more are refused (RESOURCE_EXHAUSTED). Reason: nothing counts them. */
+export const HELD_BYTES_MAX: number = 64 * 1024 * 1024;
+
+/** Messages that a call hands on before others have a turn: those that came together would keep the thread. */
+export const MESSAGES_A_TURN = 16;
+
+/** Bytes of a body of HTTP/1.1 that come before they are wanted; then its client waits. HTTP/2 has windows for that. */
+export const BODY_BYTES_AHEAD = 1_048_576;

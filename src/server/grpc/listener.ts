@@ -2,42 +2,34 @@
  * The listener of the gRPC server: one port for HTTP/2 and HTTP/1.1, plain and encrypted, told apart by the first bytes of a client.
  *
  *   node:net ─► connection limit ─► first byte 0x16? ─► TLS ─┐
- *                                     └──────────────────────┴─► "PRI"? ─► node:http2, else node:http ─► the handler
+ *                                     └──────────────────────┴─► "PRI"? ─► ../http2, else node:http ─► the handler
  *
- * gRPC is HTTP/2; gRPC-web and Connect come by both. `Bun.serve` has no HTTP/2 (Bun 1.4.5), `node:http2` and `node:http` take sockets that
- * were accepted elsewhere.
+ * gRPC is HTTP/2; gRPC-web and Connect come by both. `Bun.serve` has no HTTP/2 (Bun 1.4.5); `node:http` takes sockets that were accepted
+ * elsewhere.
  *
  *   stop: accepts no more ─► connections take no new calls ─► those at work close when they are done, or after the grace
  */
 import { createServer as createHttp1, type IncomingMessage, type Server as Http1Server, type ServerResponse } from "node:http";
-import {
-  constants,
-  createServer as createHttp2,
-  type Http2Server,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-  type ServerHttp2Session,
-} from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
+import { Http2Connection } from "../http2/connection.ts";
+import type { Http2Stream } from "../http2/stream.ts";
 import { MARK_MS } from "../connections/limits.ts";
 import type { ConnectionMarks } from "../connections/marks.ts";
 import type { TlsFiles } from "../wire/tls-files.ts";
 import { clientOf, Connection, type ConnectionLimits, type EndReason } from "./connections.ts";
-import { HEADER_BYTES_MAX, LOOK_MS, STREAMS_MAX, WINDOW_BYTES } from "./limits.ts";
+import type { Exchange } from "./exchange.ts";
+import { Http1Exchange } from "./http1-exchange.ts";
+import { Http2Exchange } from "./http2-exchange.ts";
+import { HEADER_BYTES_MAX, LOOK_MS } from "./limits.ts";
 
 /** First byte of a TLS handshake. */
 const TLS_HANDSHAKE = 0x16;
 /** First bytes of HTTP/2. */
 const PREFACE = "PRI";
-
-/** A request of either version. */
-export type NodeRequest = IncomingMessage | Http2ServerRequest;
-/** Its answer. */
-export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** What a listener needs. */
 export interface GrpcListenerOptions {
@@ -53,14 +45,13 @@ export interface GrpcListenerOptions {
   /** Hears why the server ended a connection. */
   readonly onEnded: (reason: EndReason) => void;
   /** Answers a request. */
-  readonly handle: (request: NodeRequest, response: NodeResponse) => void;
+  readonly handle: (exchange: Exchange) => void;
 }
 
 /** See the file header. */
 export class GrpcListener {
   private readonly options: GrpcListenerOptions;
   private readonly server: Server;
-  private readonly http2: Http2Server;
   private readonly http1: Http1Server;
   /** By the client's address. */
   private readonly connections: Map<string, Connection> = new Map();
@@ -71,10 +62,7 @@ export class GrpcListener {
   constructor(options: GrpcListenerOptions) {
     this.options = options;
     this.server = createServer((socket) => this.accept(socket));
-    const settings = { maxConcurrentStreams: STREAMS_MAX, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: HEADER_BYTES_MAX };
-    this.http2 = createHttp2({ settings }, (request, response) => this.take(request, response));
-    this.http2.on("session", (session) => this.began(session));
-    this.http1 = createHttp1({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => this.take(request, response));
+    this.http1 = createHttp1({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => this.takeRequest(request, response));
     this.looking = setInterval(() => this.look(), LOOK_MS);
     this.looking.unref();
     this.marking = setInterval(() => this.mark(), MARK_MS);
@@ -129,41 +117,51 @@ export class GrpcListener {
       if (first[0] !== TLS_HANDSHAKE) {
         // What has to be encrypted is not answered: the client would go on in the open.
         if (tls?.isRequired === true) connection.drop();
-        else this.speak(socket, first);
+        else this.speak(connection, socket, first);
         return;
       }
       if (tls === undefined) return connection.drop();
       const secure = new TLSSocket(socket, { isServer: true, secureContext: tls.context, ALPNProtocols: ["h2", "http/1.1"] });
       secure.on("error", () => connection.drop());
       secure.on("close", () => connection.drop());
-      secure.once("data", (chunk: Buffer) => this.speak(secure, chunk));
+      secure.once("data", (chunk: Buffer) => this.speak(connection, secure, chunk));
       socket.unshift(first);
     });
   }
 
-  private speak(socket: Socket, first: Buffer): void {
-    const isHttp2 = first.toString("latin1", 0, PREFACE.length) === PREFACE;
-    (isHttp2 ? this.http2 : this.http1).emit("connection", socket);
-    socket.unshift(first);
+  private speak(connection: Connection, socket: Socket, first: Buffer): void {
+    if (first.toString("latin1", 0, PREFACE.length) !== PREFACE) {
+      this.http1.emit("connection", socket);
+      socket.unshift(first);
+      return;
+    }
+    const { clock, limits, logger } = this.options;
+    const isEncrypted = socket instanceof TLSSocket;
+    connection.http2 = new Http2Connection(socket, {
+      now: () => clock.monotonicMillis(),
+      onRequest: (stream) => this.takeStream(connection, stream, isEncrypted),
+      onEnded: (reason, why) => {
+        logger.debug({ client: connection.client, why }, "a connection of HTTP/2 was ended");
+        this.options.onEnded(reason);
+      },
+      resetsMax: limits.resetsMax,
+    });
+    connection.http2.receive(first);
   }
 
-  private began(session: ServerHttp2Session): void {
-    const connection = this.connectionOf(session.socket);
-    if (connection !== undefined) connection.session = session;
-    session.on("error", () => connection?.drop());
+  private takeStream(connection: Connection, stream: Http2Stream, isEncrypted: boolean): void {
+    connection.begin();
+    this.options.handle(new Http2Exchange(stream, connection.client, isEncrypted, () => connection.end()));
   }
 
-  private take(request: NodeRequest, response: NodeResponse): void {
+  private takeRequest(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.connectionOf(request.socket);
     connection?.begin();
-    response.on("close", () => {
-      const isCancelled = "stream" in response && response.stream?.rstCode === constants.NGHTTP2_CANCEL;
-      connection?.end(isCancelled);
-    });
+    response.on("close", () => connection?.end());
     // Who leaves in the middle is told by "close".
     request.on("error", () => undefined);
     response.on("error", () => undefined);
-    this.options.handle(request, response);
+    this.options.handle(new Http1Exchange(request, response, connection?.client ?? "gone"));
   }
 
   private connectionOf({ remoteAddress = "", remotePort = 0 }: Pick<Socket, "remoteAddress" | "remotePort">): Connection | undefined {

@@ -1,0 +1,118 @@
+/** An exchange over a stream of HTTP/2. */
+import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
+import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { ErrorCode } from "../http2/frame.ts";
+import type { HeaderField } from "../http2/hpack/header-decoder.ts";
+import type { Http2Stream } from "../http2/stream.ts";
+import type { Exchange } from "./exchange.ts";
+import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
+
+/** What a stream's end means, by its code (gRPC over HTTP2, "Errors"); the others are failures of the transport. */
+const CODES: ReadonlyMap<number, Code> = new Map([
+  [ErrorCode.RefusedStream, Code.Unavailable],
+  [ErrorCode.Cancel, Code.Canceled],
+  [ErrorCode.EnhanceYourCalm, Code.ResourceExhausted],
+  [ErrorCode.InadequateSecurity, Code.PermissionDenied],
+  [ErrorCode.Http11Required, Code.PermissionDenied],
+]);
+
+/** See the file header. */
+export class Http2Exchange implements Exchange {
+  readonly isHttp2 = true;
+  readonly client: string;
+  readonly headers: Headers;
+  readonly path: string;
+  private readonly stream: Http2Stream;
+  private readonly isEncrypted: boolean;
+  private readonly leaving: AbortController = new AbortController();
+  private body: IncomingMessages | undefined;
+
+  /** @param onClosed hears that it is over */
+  constructor(stream: Http2Stream, client: string, isEncrypted: boolean, onClosed: () => void) {
+    this.stream = stream;
+    this.client = client;
+    this.isEncrypted = isEncrypted;
+    const { fields, path } = stream.request;
+    this.headers = new Headers();
+    for (const [name, value] of fields) this.headers.append(name, value);
+    this.path = path.split("?", 1)[0] ?? "";
+    stream.onClosed = (code) => {
+      this.closed(code);
+      onClosed();
+    };
+  }
+
+  get method(): string {
+    return this.stream.request.method;
+  }
+
+  get authority(): string | undefined {
+    return this.stream.request.authority;
+  }
+
+  get flow(): BodyFlow {
+    return this.stream;
+  }
+
+  get isAnswered(): boolean {
+    return this.stream.isAnswered;
+  }
+
+  request(body: IncomingMessages, contextValues: ContextValues): UniversalServerRequest {
+    const { path, authority = "", method } = this.stream.request;
+    const url = new URL(path, `${this.isEncrypted ? "https" : "http"}://${authority}`).toString();
+    return { httpVersion: "2.0", method, url, header: this.headers, body, signal: this.leaving.signal, contextValues };
+  }
+
+  receive(body: IncomingMessages): void {
+    this.body = body;
+    this.stream.receiver = body;
+    if (this.stream.isClosed) body.release();
+  }
+
+  sendHead(headers: Readonly<Record<string, string>>): void {
+    this.stream.respond(200, Object.entries(headers));
+  }
+
+  async send({ status, header, body, trailer }: UniversalServerResponse): Promise<void> {
+    const { stream } = this;
+    const pieces = body?.[Symbol.asyncIterator]();
+    try {
+      // The head waits for the first piece: until then the method may add to it.
+      let next = await pieces?.next();
+      if (!stream.isAnswered) stream.respond(status, fieldsOf(header));
+      for (; next !== undefined && next.done !== true; next = await pieces?.next()) {
+        stream.write(next.value);
+        await stream.room();
+        if (stream.isClosed) throw this.reason();
+      }
+      stream.end(fieldsOf(trailer));
+    } catch (thrown) {
+      await pieces?.throw?.(thrown).catch(() => undefined); // It ends as well, and says so by throwing what it was told.
+      throw thrown;
+    }
+  }
+
+  sendText(status: number, headers: Readonly<Record<string, string>>, text: string): void {
+    this.stream.respond(status, Object.entries(headers), text === "");
+    if (text === "") return;
+    this.stream.write(Buffer.from(text));
+    this.stream.end();
+  }
+
+  private closed(code: number): void {
+    if (code === ErrorCode.NoError) return this.body?.release();
+    const reason = new ConnectError(`the stream was ended (HTTP/2 code ${code})`, CODES.get(code) ?? Code.Internal);
+    this.body?.fail(reason);
+    this.leaving.abort(reason);
+    this.body?.release();
+  }
+
+  private reason(): unknown {
+    return this.leaving.signal.reason ?? new ConnectError("the stream has ended", Code.Aborted);
+  }
+}
+
+function fieldsOf(headers: Headers | undefined): readonly HeaderField[] {
+  return headers === undefined ? [] : [...headers];
+}
