@@ -295,12 +295,11 @@ export class Http2Connection {
     if (type === FRAME.headers) {
       if ((flags & FLAG.padded) !== 0) throw new Error("cannot read an answer: its headers are padded");
       const own = (flags & FLAG.priority) === 0 ? payload : payload.subarray(5);
-      this.block = { id, isLast: (flags & FLAG.endStream) !== 0, pieces: [own] };
+      this.block = { id, isLast: (flags & FLAG.endStream) !== 0, pieces: [Buffer.from(own)] };
     }
-    if (type === FRAME.continuation) this.block?.pieces.push(payload);
+    if (type === FRAME.continuation) this.block?.pieces.push(Buffer.from(payload));
     if (type === FRAME.headers || type === FRAME.continuation) {
       if ((flags & FLAG.endHeaders) !== 0) this.endHeaders();
-      else if (this.block !== undefined) this.block.pieces[this.block.pieces.length - 1] = Buffer.from(payload);
     } else if (type === FRAME.settings) {
       if ((flags & FLAG.ack) === 0) this.settings(payload);
     } else if (type === FRAME.windowUpdate) {
