@@ -278,7 +278,7 @@ async function measureGrpc(options: Options, workDirectory: string, progress: Pr
   const { dataset, runs, grpcWorkloads: workloads, settings, threads, compaction, isSmoke } = options;
   const durability = options.durabilities[0] ?? "always";
   const choices = { threads: threads[0], compaction: compaction[0] };
-  const target = (more: ReadonlyMap<string, string>): Target => varveTarget(durability, new Map([...settings, ...more]), choices);
+  const target = (more: ReadonlyMap<string, string>): Target => varveTarget(durability, new Map([...more, ...settings]), choices);
   const results = await runGrpc({ target, workloads, rows: dataset.rows, dataset, runs, isSmoke, workDirectory, progress });
   return grpcText(results, target(new Map()).durability);
 }

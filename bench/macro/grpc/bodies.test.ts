@@ -7,7 +7,7 @@ import { ExportMetricsServiceRequestSchema } from "../../../proto/gen/openteleme
 import { SMOKE } from "../dataset.ts";
 import { bodyAt, timedColumns, timedRows } from "../native-bodies.ts";
 import { rowsOf } from "./arrow-messages.ts";
-import { batchTimes, flightRows, putBatch, putPreamble } from "./flight-bodies.ts";
+import { batchTimes, flightRows, putBatches, putPreamble } from "./flight-bodies.ts";
 import { address, framed, HEAD_BYTES, lengthAt, writePayload } from "./frames.ts";
 import { otlpMessages } from "./otlp-messages.ts";
 
@@ -47,12 +47,13 @@ test("batches of Arrow say their rows, lie at multiples of eight, and hold their
     const shape = { dataset: SMOKE, rowsPerBatch: 250, withText };
     expect(putPreamble(shape)).toHaveLength(withText ? 1 : 11);
     for (const message of putPreamble(shape)) expect(flightRows(message)).toBe(0);
-    const { message, timesAt } = putBatch(shape, 1);
-    const { dataHeader, dataBody } = fromBinary(FlightDataSchema, message);
-    expect(rowsOf(dataHeader)).toBe(250);
-    expect(flightRows(message.subarray(0, 2000))).toBe(250);
-    expect(dataBody.length % 8).toBe(0);
-    expect(message.length - timesAt).toBe(250 * 8);
+    for (const { message, timesAt } of putBatches(shape, 2)) {
+      const { dataHeader, dataBody } = fromBinary(FlightDataSchema, message);
+      expect(rowsOf(dataHeader)).toBe(250);
+      expect(flightRows(message.subarray(0, 2000))).toBe(250);
+      expect(dataBody.length % 8).toBe(0);
+      expect(message.length - timesAt).toBe(250 * 8);
+    }
   }
 });
 

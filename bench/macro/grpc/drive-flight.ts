@@ -5,7 +5,7 @@
  * number of rows takes the same memory here.
  */
 import { BinaryReader } from "@bufbuild/protobuf/wire";
-import { batchTimes, flightRows, type PutBatch, putBatch, putPreamble, type PutShape, sqlTicket } from "./flight-bodies.ts";
+import { batchTimes, flightRows, type PutBatch, putBatches, putPreamble, type PutShape, sqlTicket } from "./flight-bodies.ts";
 import { framed, type Framed, writePayload } from "./frames.ts";
 import { callHeaders, connectAll, expectNone } from "./drive-calls.ts";
 import type { Http2Connection } from "./http2-connection.ts";
@@ -35,11 +35,11 @@ interface Slot {
 
 /** Puts `units` batches, and more for the warm-up. */
 export async function drivePuts(port: number, connections: number, shape: PutShape, units: number): Promise<Driver> {
-  const links = await connectAll(port, connections);
+  const batches = putBatches(shape, connections * UNDER_WAY);
+  const links = await connectAll(port, connections); // Not before: a connection must make its first call in time.
   const lanes = links.map((link, lane) => ({
     link,
-    slots: Array.from({ length: UNDER_WAY }, (_, i): Slot => {
-      const batch = putBatch(shape, lane * UNDER_WAY + i);
+    slots: batches.slice(lane * UNDER_WAY, (lane + 1) * UNDER_WAY).map((batch): Slot => {
       return { batch, frames: framed(batch.message, { frameBytes: link.frameBytes, isLast: false }) };
     }),
   }));

@@ -66,31 +66,38 @@ export interface PutBatch {
   readonly sum: number;
 }
 
-/** A batch: row `i` is of host `i % hosts`. Batches of other seeds have other values. */
-export function putBatch({ dataset, rowsPerBatch, withText }: PutShape, seed: number): PutBatch {
+/** So many batches, whose row `i` is of host `i % hosts`: the same tags, other values. */
+export function putBatches(shape: PutShape, count: number): readonly PutBatch[] {
+  const { rowsPerBatch, dataset } = shape;
+  const tags = tagValues(shape);
+  const random = seededRandom(dataset.seed);
+  const times: ArrowValues = { count: rowsPerBatch, buffers: [new Uint8Array(rowsPerBatch * 8)] };
+  return Array.from({ length: count }, () => {
+    let sum = 0;
+    const fields = FIELDS.map((name): ArrowValues => {
+      const halves = new Int32Array(rowsPerBatch * 2); // The upper half of each is 0.
+      for (let row = 0; row < rowsPerBatch; row++) {
+        const value = random.below(VALUES);
+        halves[row * 2] = value;
+        if (name === SUMMED_FIELD) sum += value;
+      }
+      return { count: rowsPerBatch, buffers: [new Uint8Array(halves.buffer)] };
+    });
+    const batch = batchMessage(rowsPerBatch, [...tags, ...fields, times]);
+    const message = flightData(batch);
+    return { message, timesAt: message.length - batch.body.length + (batch.offsets.at(-1) ?? 0), sum };
+  });
+}
+
+function tagValues({ dataset, rowsPerBatch, withText }: PutShape): readonly ArrowValues[] {
   const hosts = hostTags(dataset);
-  const tags = TAGS.map((_, tag): ArrowValues => {
-    const ofRow = (row: number): string => hosts[row % hosts.length]?.[tag] ?? "";
-    if (withText) return textValues(Array.from({ length: rowsPerBatch }, (_row, row) => ofRow(row)));
+  return TAGS.map((_, tag): ArrowValues => {
+    const texts = hosts.map((values) => values[tag] ?? "");
+    if (withText) return textValues(Array.from({ length: rowsPerBatch }, (_row, row) => texts[row % texts.length] ?? ""));
     const numbers = new Map(vocabulary(hosts, tag).map((text, i) => [text, i]));
-    const codes = Int32Array.from({ length: rowsPerBatch }, (_row, row) => numbers.get(ofRow(row)) ?? 0);
+    const codes = Int32Array.from({ length: rowsPerBatch }, (_row, row) => numbers.get(texts[row % texts.length] ?? "") ?? 0);
     return { count: rowsPerBatch, buffers: [new Uint8Array(codes.buffer)] };
   });
-  const random = seededRandom(dataset.seed + seed);
-  let sum = 0;
-  const fields = FIELDS.map((name): ArrowValues => {
-    const halves = new Int32Array(rowsPerBatch * 2); // The upper half of each is 0.
-    for (let row = 0; row < rowsPerBatch; row++) {
-      const value = random.below(VALUES);
-      halves[row * 2] = value;
-      if (name === SUMMED_FIELD) sum += value;
-    }
-    return { count: rowsPerBatch, buffers: [new Uint8Array(halves.buffer)] };
-  });
-  const times: ArrowValues = { count: rowsPerBatch, buffers: [new Uint8Array(rowsPerBatch * 8)] };
-  const batch = batchMessage(rowsPerBatch, [...tags, ...fields, times]);
-  const message = flightData(batch);
-  return { message, timesAt: message.length - batch.body.length + (batch.offsets.at(-1) ?? 0), sum };
 }
 
 /** Times of batch `number`: all hosts step by step, no step of another batch. */

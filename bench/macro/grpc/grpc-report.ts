@@ -23,6 +23,7 @@ const HEAD = [
   "ack ms p50",
   "p99",
   "server CPU us/row",
+  "main thread",
   "load CPU us/row",
   "peak RSS MiB",
 ];
@@ -63,6 +64,7 @@ function line(own: readonly GrpcResult[], all: readonly GrpcResult[]): readonly 
     middle(({ ackMsP50 }) => ackMsP50).toFixed(1),
     middle(({ ackMsP99 }) => ackMsP99).toFixed(1),
     middle(({ serverCpuSeconds, rows }) => (serverCpuSeconds / rows) * MICROS).toFixed(2),
+    middle(({ mainCpuSeconds, rows }) => (mainCpuSeconds / rows) * MICROS).toFixed(2),
     middle(({ loaderCpuSeconds, rows }) => (loaderCpuSeconds / rows) * MICROS).toFixed(2),
     middle(({ serverRssBytesPeak }) => serverRssBytesPeak / MIB).toFixed(0),
   ];

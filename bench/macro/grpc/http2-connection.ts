@@ -226,7 +226,7 @@ export class Http2Connection {
     if (bytes.length === 0) return true;
     this.movedAt = performance.now();
     const written = this.socket?.write(bytes) ?? 0;
-    if (written < 0) this.fail("the connection is closed");
+    if (written < 0) this.fail("the server closed the connection");
     if (written >= bytes.length) return true;
     this.tail = bytes.subarray(Math.max(0, written));
     return false;

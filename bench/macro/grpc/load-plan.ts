@@ -50,6 +50,8 @@ export interface LoadReport {
   readonly ackMsP50: number;
   readonly ackMsP99: number;
   readonly serverCpuSeconds: number;
+  /** Of it, the main thread's: it has all connections. */
+  readonly mainCpuSeconds: number;
   readonly loaderCpuSeconds: number;
   readonly serverRssBytesPeak: number;
 }

@@ -5,7 +5,7 @@
  *   bun bench/macro/grpc/loader.ts '{"load":"rows","port":4001,"serverPid":4242,"rows":1000000,"rowsPerMessage":1000,"connections":8,…}'
  */
 import { bodyAt, timedColumns, timedRows, type TimedBody } from "../native-bodies.ts";
-import { readProcess } from "../process-meter.ts";
+import { mainThreadCpuSeconds, readProcess } from "../process-meter.ts";
 import { percentile } from "../statistics.ts";
 import { drivePosts, driveStreams, driveUnary, type Sending } from "./drive-calls.ts";
 import { driveGets, drivePuts } from "./drive-flight.ts";
@@ -83,12 +83,14 @@ async function load(plan: LoadPlan): Promise<LoadReport> {
   const warm = warmUnits(driver.units, plan.connections);
   const first = await driver.run(0, warm);
   const before = readProcess(plan.serverPid);
+  const mainBefore = mainThreadCpuSeconds(plan.serverPid);
   const ownBefore = process.cpuUsage();
   const started = performance.now();
   const part = await driver.run(warm, warm + driver.units);
   const seconds = (performance.now() - started) / 1000;
   const own = process.cpuUsage(ownBefore);
   const after = readProcess(plan.serverPid);
+  const mainCpuSeconds = mainThreadCpuSeconds(plan.serverPid) - mainBefore;
   driver.close();
   return {
     rowsStored: first.rows + part.rows,
@@ -99,6 +101,7 @@ async function load(plan: LoadPlan): Promise<LoadReport> {
     ackMsP50: percentile(part.ackMs, 0.5),
     ackMsP99: percentile(part.ackMs, 0.99),
     serverCpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    mainCpuSeconds,
     loaderCpuSeconds: (own.user + own.system) / 1e6,
     serverRssBytesPeak: after.rssBytesPeak,
   };

@@ -56,7 +56,7 @@ export const GRPC_CASES: Readonly<Record<GrpcWorkload, readonly GrpcCase[]>> = {
   ]),
   otlp: [
     ...otlp("metrics", "greptime_physical_table", 1),
-    ...otlp("logs", "opentelemetry_logs", 0.5),
-    ...otlp("traces", "opentelemetry_traces", 0.5),
+    ...otlp("logs", "opentelemetry_logs", 0.25),
+    ...otlp("traces", "opentelemetry_traces", 0.25),
   ],
 };
