@@ -27,6 +27,7 @@ async function run(args: readonly string[]): Promise<Run> {
 /** Begun with the first test that asks for one of them, longest first. */
 const RUNS: readonly (readonly string[])[] = [
   ["--smoke"],
+  ["grpc", "--smoke"],
   ["tables", "--smoke"],
   ["series-churn", "--smoke", "--threads", "2"],
   ["series", "--smoke"],
@@ -92,6 +93,17 @@ test(
     expect(output.match(/^\| (?:select|points|insert).* \| mysql +\| Varve/gm)).toHaveLength(7);
     expect(output).toMatch(/^\| copy +\| postgres +\| Varve/m);
     expect(output).toContain("connections at rest over mysql");
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  "measures gRPC, and finds every row again",
+  async () => {
+    const { status, output, errors } = await bench("grpc", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output.match(/^\| (?:transport|rows|columns|rows-stream|doput|doput-text|doget|doget, not compressed) +\| /gm)).toHaveLength(8);
+    expect(output.match(/^\| otlp-(?:metrics|logs|traces)(?: over HTTP)? +\| /gm)).toHaveLength(6);
   },
   TEST_MS_MAX,
 );

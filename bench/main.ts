@@ -35,7 +35,8 @@ import { runSoak, type SoakResult } from "./macro/soak-bench.ts";
 import { runStarts } from "./macro/start-bench.ts";
 import { runTables } from "./macro/tables-bench.ts";
 import { sinkTarget, type Target, type VarveChoices, varveTarget } from "./macro/target.ts";
-import { runGrpc } from "./macro/grpc-bench.ts";
+import { runGrpc } from "./macro/grpc/grpc-bench.ts";
+import { grpcText } from "./macro/grpc/grpc-report.ts";
 import { runWires } from "./macro/wires/wires-bench.ts";
 import { runMicro } from "./micro/run.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
@@ -274,10 +275,12 @@ const WIRES_SECONDS = 5;
 const WIRES_SMOKE_SECONDS = 0.1;
 
 async function measureGrpc(options: Options, workDirectory: string, progress: Progress): Promise<string> {
-  const [target] = varveTargets(options);
-  if (target === undefined) throw new Error("cannot measure gRPC: no durability was chosen");
-  const { dataset, runs } = options;
-  return await runGrpc({ target, rows: dataset.rows, runs, workDirectory, progress });
+  const { dataset, runs, grpcWorkloads: workloads, settings, threads, compaction, isSmoke } = options;
+  const durability = options.durabilities[0] ?? "always";
+  const choices = { threads: threads[0], compaction: compaction[0] };
+  const target = (more: ReadonlyMap<string, string>): Target => varveTarget(durability, new Map([...more, ...settings]), choices);
+  const results = await runGrpc({ target, workloads, rows: dataset.rows, dataset, runs, isSmoke, workDirectory, progress });
+  return grpcText(results, target(new Map()).durability);
 }
 
 async function measureWires(options: Options, workDirectory: string, progress: Progress): Promise<string> {

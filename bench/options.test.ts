@@ -30,6 +30,11 @@ describe("accepts", () => {
     expect(parseOptions(["wires", "--peers", "none"], {})?.withWirePeers).toBe(false);
   });
 
+  test("what of gRPC is measured, and how much", () => {
+    expect(parseOptions(["grpc"], {})).toMatchObject({ dataset: { rows: 400_000, hosts: 4000 } });
+    expect(parseOptions(["grpc", "--only", "doget,otlp"], {})?.grpcWorkloads).toEqual(["doget", "otlp"]);
+  });
+
   test("what clients speak", () => {
     expect(parseOptions(["clients"], {})?.protocol).toBe("http");
     expect(parseOptions(["clients", "--protocol", "mysql"], {})?.protocol).toBe("mysql");
@@ -96,6 +101,7 @@ describe("refuses", () => {
     refuses(["--rows", "many"], /--rows many: want a whole number/);
     refuses(["--version", "3"], /want 1 or 2/);
     refuses(["clients", "--protocol", "smtp"], /--protocol smtp: want one of http, mysql, postgres/);
+    refuses(["grpc", "--only", "rows,doputs"], /--only doputs: want some of transport, rows/);
     refuses(["wires", "--peers", "victoria"], /wires takes all or none/);
     refuses(["--rows", "0"], /at least 1/);
     refuses(["--set", "wal=1"], /want section.key=value/);

@@ -1,6 +1,7 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 import { type Dataset, FULL, SMOKE } from "./macro/dataset.ts";
+import { GRPC_WORKLOADS, type GrpcWorkload } from "./macro/grpc/workloads.ts";
 import { PEERS, type PeerName } from "./macro/peers.ts";
 import { PROMQL_PEERS, type PromqlPeer } from "./macro/promql-servers.ts";
 import { QUERY_TYPES } from "./macro/queries.ts";
@@ -36,7 +37,8 @@ Examples:
   bun bench promql                             PromQL beside VictoriaMetrics and Prometheus: 24M samples, and a metric of 1,000,000 series
   bun bench promql --hosts 10 --work-dir D --keep --only rate
                                                a tenth of it; with a work directory that is kept, loaded only once
-  bun bench grpc --rows 2000000                 rows by gRPC, one by one and as streams, beside the bare transport
+  bun bench grpc                               gRPC: rows, Arrow Flight, OTLP beside HTTP; the bare transport beside them
+  bun bench grpc --only rows,doput --runs 5    some of it: of transport, rows, columns, rows-stream, doput, doput-text, doget, otlp
   bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
@@ -58,6 +60,7 @@ Options:
                      promql: --hosts is 100, each with 1,000 series of the fleet and 10,000 of the metric of many
                      remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
                      wires: --rows is 1000000
+                     grpc: --rows is 400000; workloads that are faster take up to ten times as many
   --seed N           seed of the data and the queries (4242)
   --batch N          rows a request (10000; remote-write, dashboards: 2000)
   --connections N    connections of the load generator (4; remote-write: 8)
@@ -77,7 +80,7 @@ Options:
   --ttl N            series-churn: seconds that rows live (120)
   --rate N           series-churn: new series a second, half of them by each protocol (1000)
   --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
-  --only LIST        memory, promql, wires: parts of names of statements, e.g. window,sort (all)
+  --only LIST        memory, promql, wires: parts of names of statements, e.g. window,sort (all); grpc: workloads
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
   --clients N        clients that ask beside ingest (50); wires: connections that ask (16)
@@ -127,7 +130,7 @@ type Size = Partial<Pick<Dataset, "rows" | "hosts">>;
 const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   clients: { rows: 17_280_000 },
   wires: { rows: 1_000_000 },
-  grpc: { rows: 2_000_000 },
+  grpc: { rows: 400_000 },
   memory: { rows: 5_000_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
@@ -177,6 +180,8 @@ export interface Options {
   /** Memory: values of `memory.limit`, and parts of names of statements. */
   readonly limits: readonly string[];
   readonly only: readonly string[];
+  /** What `bun bench grpc` measures. */
+  readonly grpcWorkloads: readonly GrpcWorkload[];
   readonly durabilities: readonly Durability[];
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
@@ -247,6 +252,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     ttlSeconds: whole("ttl", values.ttl, isSmoke ? 3 : 120),
     limits: (values.limit ?? (isSmoke ? "256MiB" : "512MiB,768MiB,1GiB")).split(",").map((text) => text.trim()),
     only: values.only === undefined ? [] : values.only.split(",").map((text) => text.trim()),
+    grpcWorkloads: command === "grpc" && values.only !== undefined ? list("only", values.only, GRPC_WORKLOADS) : GRPC_WORKLOADS,
     seriesPerSecond: whole("rate", values.rate, 1000),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),

@@ -5,12 +5,13 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /** Nanoseconds of the first row. */
-const START = 1_731_000_000_000_000_000n;
+export const OTLP_START: bigint = 1_731_000_000_000_000_000n;
 const METRICS = 20;
 const HOSTS = 200;
-const SERIES: number = METRICS * HOSTS;
+/** Series of metrics: points come from each in turn. */
+export const METRICS_SERIES: number = METRICS * HOSTS;
 /** Nanoseconds from one point of a series to the next. */
-const INTERVAL = 10_000_000_000n;
+export const METRICS_INTERVAL: bigint = 10_000_000_000n;
 const HEX_RANDOM = 0x9e37_79b9_7f4a_7c15n;
 
 /** Field numbers of lists and messages with their wire type, as they are used below. */
@@ -58,8 +59,8 @@ const POINT_ATTRIBUTES: readonly Bytes[] = Array.from({ length: HOSTS }, (_, hos
 );
 
 function point(row: number): Bytes {
-  const time = START + BigInt(Math.floor(row / SERIES)) * INTERVAL;
-  const writer = new BinaryWriter().tag(2, 1).fixed64(START).tag(3, 1).fixed64(time);
+  const time = OTLP_START + BigInt(Math.floor(row / METRICS_SERIES)) * METRICS_INTERVAL;
+  const writer = new BinaryWriter().tag(2, 1).fixed64(OTLP_START).tag(3, 1).fixed64(time);
   writer.tag(4, 1).double((row % 10_007) / 100);
   return writer.raw(POINT_ATTRIBUTES[row % HOSTS] ?? new Uint8Array(0)).finish() as Bytes;
 }
@@ -68,7 +69,7 @@ function point(row: number): Bytes {
 export function metricsBody(first: number, count: number): Bytes {
   const metrics: Bytes[] = [];
   for (let row = first; row < first + count; ) {
-    const metric = Math.floor((row % SERIES) / HOSTS);
+    const metric = Math.floor((row % METRICS_SERIES) / HOSTS);
     const end = Math.min(first + count, row + HOSTS - (row % HOSTS));
     const data = new BinaryWriter();
     for (; row < end; row++) data.tag(1, 2).bytes(point(row));
@@ -110,7 +111,7 @@ export function logsBody(first: number, count: number): Bytes {
       const body = new BinaryWriter().tag(1, 2).string(lineOf(row)).finish();
       const writer = new BinaryWriter()
         .tag(1, 1)
-        .fixed64(START + BigInt(row))
+        .fixed64(OTLP_START + BigInt(row))
         .tag(2, 0)
         .int32(9)
         .tag(3, 2)
@@ -131,7 +132,7 @@ export function logsJson(first: number, count: number): Bytes {
     const row = first + i;
     const pairs = Object.entries(LOG_ATTRIBUTES[row % 100] ?? {});
     return {
-      timeUnixNano: String(START + BigInt(row)),
+      timeUnixNano: String(OTLP_START + BigInt(row)),
       severityNumber: 9,
       severityText: "INFO",
       body: { stringValue: lineOf(row) },
@@ -161,7 +162,7 @@ export function tracesBody(first: number, count: number): Bytes {
   return request(
     Array.from({ length: count }, (_, i) => {
       const row = first + i;
-      const start = START + BigInt(row) * 1000n;
+      const start = OTLP_START + BigInt(row) * 1000n;
       const writer = new BinaryWriter().tag(1, 2).bytes(Buffer.from(traceId(row >> 3), "hex"));
       writer.tag(2, 2).bytes(Buffer.from(traceId(row).slice(0, 16), "hex"));
       if (row % 8 !== 0) writer.tag(4, 2).bytes(Buffer.from(traceId(row - 1).slice(0, 16), "hex"));

@@ -19,15 +19,24 @@ export interface ProcessReading {
 /** Reads the counters of a process. @throws Error (ENOENT) when there is no such process. */
 export function readProcess(pid: number): ProcessReading {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const afterName = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // The name may hold spaces; field 3 follows it.
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
   return {
-    cpuSeconds: (Number(afterName[11]) + Number(afterName[12])) / TICKS_PER_SECOND, // Fields 14 utime and 15 stime.
+    cpuSeconds: cpuSecondsOf(stat),
     rssBytes: field(status, /^VmRSS:\s+(\d+) kB/m) * 1024,
     rssBytesPeak: field(status, /^VmHWM:\s+(\d+) kB/m) * 1024,
     diskBytesWritten: field(io, /^write_bytes: (\d+)/m),
   };
+}
+
+/** User and system time of the main thread of a process so far, in seconds. @throws Error (ENOENT) when there is no such process */
+export function mainThreadCpuSeconds(pid: number): number {
+  return cpuSecondsOf(readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8"));
+}
+
+function cpuSecondsOf(stat: string): number {
+  const afterName = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // The name may hold spaces; field 3 follows it.
+  return (Number(afterName[11]) + Number(afterName[12])) / TICKS_PER_SECOND; // Fields 14 utime and 15 stime.
 }
 
 /** Makes the largest resident memory of a process what it has now. Needs the same user. @throws Error when there is no such process */
