@@ -5,7 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { atOnce } from "../../base/scheduler/pace.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { field, ProtoReader, Wire } from "../../format/proto/reader.ts";
+import { field, ProtoError, ProtoReader, Wire } from "../../format/proto/reader.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { readColumnRequest } from "./column-request.ts";
 import { readable, type RowAction } from "./failure.ts";
@@ -17,6 +17,9 @@ import type { DecodedRows, DecodeOptions, RowMessage } from "./types.ts";
 export type { DecodedRows, DecodeOptions, RowMessage } from "./types.ts";
 
 const REQUEST = field(1, Wire.bytes);
+/** Of InsertRequest and DeleteRequest. */
+const COLUMN = field(3, Wire.bytes);
+const ROW_COUNT = field(4, Wire.varint);
 
 /** See the file header. */
 export class GreptimeDecoder {
@@ -69,4 +72,33 @@ export class GreptimeDecoder {
       throw readable(kind, thrown);
     }
   }
+}
+
+/** Cells that a message of columns says that it unfolds to: what it claims, which its decoder checks. 0 where rows stand for themselves. */
+export function claimedCells(kind: RowMessage, bytes: Uint8Array): number {
+  if (kind.startsWith("row_")) return 0;
+  const reader = new ProtoReader();
+  reader.open(bytes);
+  let cells = 0;
+  try {
+    while (reader.at < bytes.length) {
+      const tag = reader.tag(bytes.length);
+      if (tag === REQUEST) cells += claimedBy(reader, reader.lengthEnd(bytes.length));
+      else reader.skip(tag, bytes.length);
+    }
+  } catch (error) {
+    if (!(error instanceof ProtoError)) throw error; // The decoder says what is wrong, and where.
+  }
+  return cells;
+}
+
+function claimedBy(reader: ProtoReader, end: number): number {
+  let [rows, columns] = [0, 0];
+  while (reader.at < end) {
+    const tag = reader.tag(end);
+    if (tag === ROW_COUNT) rows = reader.varint32(end);
+    else reader.skip(tag, end);
+    if (tag === COLUMN) columns++;
+  }
+  return rows * columns;
 }
