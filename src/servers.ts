@@ -20,6 +20,7 @@ import { startPostgresServer } from "./server/postgres/server.ts";
 import { probeWireAddress, type WireListener } from "./server/wire/listener.ts";
 import type { TlsOptions } from "./server/wire/tls-files.ts";
 import { WireMemory } from "./server/wire/wire-memory.ts";
+import { TIME_COLUMN } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** What all servers need. */
@@ -99,7 +100,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wi
   const compressesBatches = grpc.flightCompression === "arrow_ipc" || grpc.flightCompression === "all";
   const writing = {
     autoCreateTable: general.autoCreateTable,
-    influx: { defaultMergeMode: influxdb.defaultMergeMode },
+    influx: { defaultMergeMode: influxdb.defaultMergeMode, timeColumn: TIME_COLUMN },
     prometheus: { metricEngine: promStore.withMetricEngine },
   };
   return startGrpcServer({

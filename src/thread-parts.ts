@@ -15,7 +15,7 @@ import { findThreadLogs, listThreadLogs, removeThreadLog, threadLogFolder } from
 import type { Wal } from "./storage/wal/wal.ts";
 
 /** Name of the time index of tables that writes make. */
-const TIME_COLUMN = "greptime_timestamp";
+export const TIME_COLUMN = "greptime_timestamp";
 /** Name of the one field of tables of metrics. */
 const VALUE_COLUMN = "greptime_value";
 const HISTOGRAM_COLUMN = "greptime_native_histogram";

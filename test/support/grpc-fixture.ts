@@ -12,7 +12,7 @@ export type GrpcFixture = WireFixture;
 
 const WRITING = {
   autoCreateTable: true,
-  influx: { defaultMergeMode: "last_non_null" },
+  influx: { defaultMergeMode: "last_non_null", timeColumn: "greptime_timestamp" },
   prometheus: { metricEngine: true },
 } as const;
 

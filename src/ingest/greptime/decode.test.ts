@@ -1,6 +1,7 @@
 /** Messages with rows, read by hand, beside @bufbuild/protobuf: over requests as clients send them and over broken ones. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { attemptDamaged } from "../../../test/support/mutations.ts";
 import { canCompileProtos, type Codec, codecOf } from "../../../test/support/proto-schema.ts";
@@ -8,8 +9,9 @@ import { DbError } from "../../base/error.ts";
 import { type DataType, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
-import type { SchemaLookup } from "../../table/write-batch.ts";
+import type { SchemaLookup, TableWrite } from "../../table/write-batch.ts";
 import { type DecodedRows, GreptimeDecoder, type RowMessage } from "./decode.ts";
+import { STEP_ROWS, WRITE_CELLS_MAX } from "./limits.ts";
 
 /** buf takes 0.2 s, and much more on a machine where everything else runs, too. */
 const COMPILE_MS_MAX = 60_000;
@@ -225,6 +227,20 @@ describe.skipIf(!canCompile)("decoding", () => {
     fc.assert(property, { seed: SEED, numRuns: 150 });
   });
 
+  test("reads rows that fill several blocks, each column on from where the last one ended", () => {
+    const [some, more] = fc.sample(requests, { seed: SEED, numRuns: 60 }).filter(({ kinds }) => kinds.length > 12);
+    for (const sample of [some, more] as Request[]) {
+      const rows = Array.from({ length: 1500 }, (_, i) => ({
+        ...(sample.rows[i % sample.rows.length] as Request["rows"][0]),
+        ts: String(i),
+      }));
+      const request = { ...sample, rows };
+      const want = normal(wanted(request));
+      expect(normal(plain(decode("row_inserts", asRows(request))))).toEqual(want);
+      expect(normal(plain(decode("inserts", asColumns(request))))).toEqual(want);
+    }
+  });
+
   test("damaged and truncated messages are refused or read, never worse", () => {
     const [sample] = fc.sample(requests, { seed: SEED, numRuns: 1 });
     const request = {
@@ -248,6 +264,25 @@ describe.skipIf(!canCompile)("decoding", () => {
       });
     }
     expect(refused).toBeGreaterThan(6000);
+  });
+
+  test("a table of many cells comes as several writes, in steps", () => {
+    const rowCount = WRITE_CELLS_MAX + 7;
+    const time = new BinaryWriter();
+    for (let row = 0; row < rowCount; row++) time.int64(row);
+    const column = new BinaryWriter().tag(1, 2).string("ts").tag(2, 0).int32(2).tag(5, 0).int32(16);
+    column.tag(3, 2).bytes(new BinaryWriter().tag(17, 2).bytes(time.finish()).finish());
+    const insert = new BinaryWriter().tag(1, 2).string("t").tag(3, 2).bytes(column.finish()).tag(4, 0).uint32(rowCount);
+    const bytes = new BinaryWriter().tag(1, 2).bytes(insert.finish()).finish();
+    const steps = new GreptimeDecoder().steps("inserts", bytes, { database: "public", schemas: NO_TABLES });
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    const { tables } = step.value.batch;
+    expect(count).toBeGreaterThan(rowCount / STEP_ROWS);
+    expect(tables.map((write) => write.rowCount)).toEqual([WRITE_CELLS_MAX, 7]);
+    const { base: first, offsets } = (tables[1] as TableWrite).times;
+    expect(Array.from(offsets, (offset) => Number(first) + offset)).toEqual([0, 1, 2, 3, 4, 5, 6].map((i) => WRITE_CELLS_MAX + i));
   });
 
   test("a row count that nothing stands for takes no memory", () => {

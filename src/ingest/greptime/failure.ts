@@ -22,12 +22,8 @@ export function invalidAt({ action, table, column, row }: Place, why: string): D
   return new DbError(StatusCode.InvalidArguments, text);
 }
 
-/** Runs a decoder over bytes of a client. @throws DbError InvalidArguments for bytes that are not the message */
-export function decoding<T>(message: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof ProtoError)) throw error;
-    throw new DbError(StatusCode.InvalidArguments, `cannot read ${message}: ${error.message}`, { cause: error });
-  }
+/** What is to be told of an error of a decoder: of bytes that are not the message, InvalidArguments. */
+export function readable(message: string, thrown: unknown): unknown {
+  if (!(thrown instanceof ProtoError)) return thrown;
+  return new DbError(StatusCode.InvalidArguments, `cannot read ${message}: ${thrown.message}`, { cause: thrown });
 }

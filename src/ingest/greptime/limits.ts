@@ -27,3 +27,15 @@ export const SHAPES_MAX = 10_000;
 
 /** Options of one column. Reason: there are three. Error: InvalidArguments. */
 export const OPTIONS_MAX = 16;
+
+/** Values that are found before they are read, a column at a time. Reason: they and their places (64 KiB) stay in the processor's cache. */
+export const BLOCK_CELLS = 8192;
+
+/** Rows, or values of a column, between two steps of a decoder. Reason: some take 100 ns, and a step ends well within a turn. */
+export const STEP_ROWS = 16_384;
+
+/**
+ * Cells of one write; a table's further rows are writes of their own. Reason: the thread puts the record of a write together at once, this
+ * many in some 5 ms, and in 30 where each row is a new series. Error: none.
+ */
+export const WRITE_CELLS_MAX = 163_840;

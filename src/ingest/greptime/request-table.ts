@@ -11,7 +11,7 @@ import { checkTableName } from "../../table/names.ts";
 import type { FieldWrite, SchemaLookup, TableWrite } from "../../table/write-batch.ts";
 import { Encoding } from "./column-type.ts";
 import { invalidAt, type Place } from "./failure.ts";
-import { CELL_BYTES, CELL_BYTES_MAX } from "./limits.ts";
+import { CELL_BYTES, CELL_BYTES_MAX, WRITE_CELLS_MAX } from "./limits.ts";
 import { RowTimes } from "./row-times.ts";
 import type { RequestColumn } from "./schema-reader.ts";
 import type { SeriesKeys, TagColumns } from "./series-keys.ts";
@@ -51,28 +51,33 @@ export class RequestTable {
     );
     this.times = new RowTimes(rowCount);
     this.keys = new Uint32Array(rowCount);
-    this.cells = columns.map(({ name, semantic, type }) => (semantic === "field" ? cellsOf(name, type.type, this.row) : undefined));
+    this.cells = columns.map(({ name, semantic, type }) =>
+      semantic === "field" ? cellsOf(name, type.type, this.row, rowCount) : undefined,
+    );
   }
 
-  /** The rows, once all of them are there. @throws DbError InvalidArguments for text that is none */
-  writes(): TableWrite[] {
+  /** The rows, once all of them are there: the more there are, the more writes. @throws DbError InvalidArguments for text that is none */
+  *writes(): Generator<TableWrite> {
     const fields = this.cells.flatMap((cells, i): Field[] =>
       cells === undefined ? [] : [{ column: this.columns[i] as RequestColumn, cells }],
     );
     const shape = this.columns.map(({ definition }) => definition);
-    return this.times.each(this.rowCount).map(({ start, end, times }) => ({
-      table: this.place.table,
-      rowCount: end - start,
-      keys: this.keys.subarray(start, end),
-      timeUnit: this.unit,
-      times,
-      fields: fields.map(({ column, cells }): FieldWrite => {
-        const vector = cells.vector(start, end);
-        if (column.type.encoding === Encoding.text) this.checkText(column, vector, start, end - start);
-        return { name: column.name, type: column.type.type, vector };
-      }),
-      shape,
-    }));
+    const rowsMax = Math.max(1, Math.floor(WRITE_CELLS_MAX / this.columns.length));
+    for (const { start, end, times } of this.times.each(this.rowCount, rowsMax)) {
+      yield {
+        table: this.place.table,
+        rowCount: end - start,
+        keys: this.keys.subarray(start, end),
+        timeUnit: this.unit,
+        times,
+        fields: fields.map(({ column, cells }): FieldWrite => {
+          const vector = cells.vector(start, end);
+          if (column.type.encoding === Encoding.text) this.checkText(column, vector, start, end - start);
+          return { name: column.name, type: column.type.type, vector };
+        }),
+        shape,
+      };
+    }
   }
 
   /** Each row is UTF-8: all of them together are, and none begins inside a character. */

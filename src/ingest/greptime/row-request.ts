@@ -1,16 +1,15 @@
 /**
  * RowInsertRequest and RowDeleteRequest: a schema and rows of Values. Rows are gone over twice: once for their number and lengths, which
- * the memory of their cells is taken by, and once for their values.
+ * the memory of their cells is taken by, and once for their values, in blocks (value-block.ts).
  */
 import { field, type ProtoReader, Wire } from "../../format/proto/reader.ts";
-import type { ColumnType } from "./column-type.ts";
 import { invalidAt, type Place, type RowAction } from "./failure.ts";
-import { COLUMNS_MAX } from "./limits.ts";
+import { COLUMNS_MAX, STEP_ROWS } from "./limits.ts";
 import { checkAgainstSchema, RequestTable } from "./request-table.ts";
-import { type ReadColumn, readColumnSchema, readText, requestColumn } from "./schema-reader.ts";
+import { type ReadColumn, readColumnSchema, readText, type RequestColumn, requestColumn } from "./schema-reader.ts";
 import type { SeriesKeys } from "./series-keys.ts";
 import type { DecodeOptions } from "./types.ts";
-import { readOtherValue, readValue } from "./value-reader.ts";
+import { findTags, type Flaw, readFields, readTimes, ValueBlock } from "./value-block.ts";
 
 const FIRST = field(1, Wire.bytes);
 const SECOND = field(2, Wire.bytes);
@@ -29,15 +28,15 @@ interface RowsFound {
   shortestRow: number;
 }
 
-/** Reads one table's request. @returns undefined without rows. @throws DbError InvalidArguments, ProtoError */
-export function readRowRequest(
+/** Reads one table's request, in steps. @returns undefined without rows. @throws DbError InvalidArguments, ProtoError */
+export function* readRowRequest(
   reader: ProtoReader,
   end: number,
   action: RowAction,
   keys: SeriesKeys,
   options: DecodeOptions,
-): RequestTable | undefined {
-  const found = find(reader, end, action);
+): Generator<void, RequestTable | undefined> {
+  const found = yield* find(reader, end, action);
   const place: Place = { action, table: found.table };
   if (found.rowCount === 0) return undefined;
   const columns = found.columns.map((column) => requestColumn(column, place));
@@ -47,12 +46,12 @@ export function readRowRequest(
   }
   const table = new RequestTable(place, columns, found.rowCount, keys);
   checkAgainstSchema(place, columns, options.database, options.schemas);
-  new RowReader(reader, table, keys).read(found.places);
+  yield* new RowReader(reader, table, keys).read(found.places);
   return table;
 }
 
 /** Goes over a request once: names, schema, and how many rows there are. */
-function find(reader: ProtoReader, end: number, action: RowAction): RowsFound {
+function* find(reader: ProtoReader, end: number, action: RowAction): Generator<void, RowsFound> {
   const found: RowsFound = { table: "", columns: [], places: [], rowCount: 0, shortest: Number.POSITIVE_INFINITY, shortestRow: 0 };
   while (reader.at < end) {
     const tag = reader.tag(end);
@@ -60,14 +59,18 @@ function find(reader: ProtoReader, end: number, action: RowAction): RowsFound {
     else if (tag === SECOND) {
       const rowsEnd = reader.lengthEnd(end);
       found.places.push({ start: reader.at, end: rowsEnd });
-      findRows(reader, rowsEnd, found, action);
+      while (reader.at < rowsEnd) {
+        findRows(reader, rowsEnd, found, action);
+        yield;
+      }
     } else reader.skip(tag, end);
   }
   return found;
 }
 
+/** Goes over some parts of Rows. */
 function findRows(reader: ProtoReader, end: number, found: RowsFound, action: RowAction): void {
-  while (reader.at < end) {
+  for (let part = 0; part < STEP_ROWS && reader.at < end; part++) {
     const tag = reader.tag(end);
     if (tag === SECOND) {
       const rowEnd = reader.lengthEnd(end);
@@ -86,112 +89,103 @@ function findRows(reader: ProtoReader, end: number, found: RowsFound, action: Ro
   }
 }
 
-/** What a column of a row is. */
-const Role = { field: 0, tag: 1, time: 2 } as const;
-
 /** Reads the rows of one table. */
 class RowReader {
   private readonly reader: ProtoReader;
   private readonly table: RequestTable;
   private readonly keys: SeriesKeys;
-  private readonly roles: Uint8Array;
-  private readonly types: readonly ColumnType[];
-  /** Places of the tags of the row being read. */
-  private readonly spans: Int32Array;
+  private readonly block: ValueBlock;
+  /** Where the places of the tags begin in a row of the block. */
+  private readonly tagPlaces: Int32Array;
 
   constructor(reader: ProtoReader, table: RequestTable, keys: SeriesKeys) {
+    const { columns } = table;
     this.reader = reader;
     this.table = table;
     this.keys = keys;
-    this.roles = Uint8Array.from(table.columns, ({ semantic }) =>
-      semantic === "tag" ? Role.tag : semantic === "timestamp" ? Role.time : Role.field,
-    );
-    this.types = table.columns.map(({ type }) => type);
-    this.spans = new Int32Array(2 * table.tags.columns.length);
+    this.block = new ValueBlock(columns.length, table.rowCount);
+    this.tagPlaces = Int32Array.from(columns.flatMap(({ semantic }, i) => (semantic === "tag" ? [2 * i] : [])));
   }
 
-  read(places: RowsFound["places"]): void {
-    const { reader } = this;
+  *read(places: RowsFound["places"]): Generator<void> {
+    const { reader, block } = this;
     const { at } = reader;
-    let row = 0;
     for (const { start, end } of places) {
       reader.at = start;
       while (reader.at < end) {
         const tag = reader.tag(end);
-        if (tag === SECOND) this.row(reader.lengthEnd(end), row++);
-        else reader.skip(tag, end);
+        if (tag !== SECOND) {
+          reader.skip(tag, end);
+          continue;
+        }
+        this.find(reader.lengthEnd(end), block.rowCount++);
+        if (block.rowCount < block.rowsMax) continue;
+        this.values();
+        yield;
       }
     }
+    if (block.rowCount > 0) this.values();
     reader.at = at;
   }
 
-  private row(end: number, row: number): void {
-    const { reader, table, roles, types, spans } = this;
-    const { cells, row: count } = table;
-    const columnCount = types.length;
-    count.rows = row + 1;
-    let column = 0;
-    let tagAt = 0;
-    while (reader.at < end) {
-      const tag = reader.tag(end);
-      if (tag !== FIRST) {
-        reader.skip(tag, end);
-        continue;
-      }
-      const valueEnd = reader.lengthEnd(end);
-      if (column === columnCount) throw this.wrong(row, undefined, `it has more values than the schema has columns (${columnCount})`);
-      const role = roles[column];
-      if (role === Role.tag) {
-        this.tag(valueEnd, tagAt, column, row);
-        tagAt += 2;
-      } else if (role === Role.time) this.time(valueEnd, column, row);
-      else if (reader.at < valueEnd) {
-        const type = types[column] as ColumnType;
-        const own = cells[column];
-        const given = reader.tag(valueEnd);
-        if (own !== undefined) {
-          const why = given === type.tag ? readValue(reader, valueEnd, type, own) : readOtherValue(given, reader, valueEnd, type, own);
-          if (why !== undefined) throw this.wrong(row, column, why);
+  /** Finds the values of a row. */
+  private find(end: number, row: number): void {
+    const { reader, block } = this;
+    const { places, stride } = block;
+    const { bytes } = reader;
+    const stop = (row + 1) * stride;
+    let to = row * stride;
+    let { at } = reader;
+    while (at < end) {
+      const length = bytes[at + 1] as number;
+      let start = at + 2;
+      // Nearly all values are short; for the others the reader says what is wrong with them.
+      if (bytes[at] === FIRST && length < 0x80 && start + length <= end) at = start + length;
+      else {
+        reader.at = at;
+        const tag = reader.tag(end);
+        if (tag !== FIRST) {
+          reader.skip(tag, end);
+          at = reader.at;
+          continue;
         }
-        if (reader.at !== valueEnd) throw this.wrong(row, column, "it holds more than one value");
+        at = reader.lengthEnd(end);
+        start = reader.at;
       }
-      column++;
+      if (to === stop) throw this.wrong(row, `it has more values than the schema has columns (${stride / 2})`);
+      places[to] = start;
+      places[to + 1] = at;
+      to += 2;
     }
-    if (column < columnCount) throw this.wrong(row, undefined, `it has ${column} values, the schema has ${columnCount} columns`);
-    table.keys[row] = this.keys.keyOf(table.tags, reader, spans, 0, table.place, row);
+    reader.at = end;
+    if (to < stop) throw this.wrong(row, `it has ${(to - row * stride) / 2} values, the schema has ${stride / 2} columns`);
   }
 
-  /** Notes where a tag's value lies. */
-  private tag(valueEnd: number, tagAt: number, column: number, row: number): void {
-    const { reader, spans } = this;
-    if (reader.at === valueEnd) {
-      spans[tagAt] = -1;
-      spans[tagAt + 1] = -1;
-      return;
+  /** Reads the values that were found. */
+  private values(): void {
+    const { reader, block, table, tagPlaces, keys } = this;
+    const { at } = reader;
+    for (const [i, column] of table.columns.entries()) {
+      const flaw = this.column(i, column);
+      if (flaw !== undefined) throw invalidAt({ ...table.place, column: column.name, row: flaw.row }, flaw.why);
     }
-    const given = reader.tag(valueEnd);
-    const { tag } = this.types[column] as ColumnType;
-    if (given !== tag) throw this.wrong(row, column, `it holds field ${given >>> 3} of Value, its type's is field ${tag >>> 3}`);
-    spans[tagAt] = reader.at;
-    spans[tagAt + 1] = valueEnd;
-    reader.at = valueEnd;
+    const { places, stride, firstRow, rowCount } = block;
+    for (let row = 0; row < rowCount; row++) {
+      const key = keys.keyOf(table.tags, reader, places, row * stride, tagPlaces, table.place, firstRow + row);
+      table.keys[firstRow + row] = key;
+    }
+    block.next();
+    reader.at = at;
   }
 
-  private time(valueEnd: number, column: number, row: number): void {
-    const { reader } = this;
-    if (reader.at === valueEnd) throw this.wrong(row, column, "the time index is NULL; every row needs a time");
-    const given = reader.tag(valueEnd);
-    const { tag } = this.types[column] as ColumnType;
-    if (given !== tag) throw this.wrong(row, column, `it holds field ${given >>> 3} of Value, its type's is field ${tag >>> 3}`);
-    reader.varint64(valueEnd);
-    if (reader.at !== valueEnd) throw this.wrong(row, column, "it holds more than one value");
-    const why = this.table.times.set(row, reader.high, reader.low);
-    if (why !== undefined) throw this.wrong(row, column, why);
+  private column(index: number, { semantic, type }: RequestColumn): Flaw | undefined {
+    const { reader, block, table } = this;
+    const cells = table.cells[index];
+    if (cells !== undefined) return readFields(reader, block, index, type, cells, table.row);
+    return semantic === "tag" ? findTags(reader, block, index, type) : readTimes(reader, block, index, type, table.times);
   }
 
-  private wrong(row: number, column: number | undefined, why: string): Error {
-    const { place, columns } = this.table;
-    const name = column === undefined ? undefined : columns[column]?.name;
-    return invalidAt({ ...place, row, ...(name === undefined ? {} : { column: name }) }, why);
+  private wrong(row: number, why: string): Error {
+    return invalidAt({ ...this.table.place, row: this.block.firstRow + row }, why);
   }
 }

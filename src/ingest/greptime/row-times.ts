@@ -43,11 +43,14 @@ export class RowTimes {
     return undefined;
   }
 
-  /** The parts of `rowCount` rows, each with its end. */
-  each(rowCount: number): { readonly start: number; readonly end: number; readonly times: TimeVector }[] {
-    return this.parts.map(({ start, base }, i) => {
-      const end = this.parts[i + 1]?.start ?? rowCount;
-      return { start, end, times: { kind: "time", base, offsets: this.offsets.subarray(start, end), validity: undefined } };
-    });
+  /** The parts of `rowCount` rows, none of more than `rowsMax`, each with its end. */
+  *each(rowCount: number, rowsMax: number): Generator<{ readonly start: number; readonly end: number; readonly times: TimeVector }> {
+    for (const [i, { start: first, base }] of this.parts.entries()) {
+      const last = this.parts[i + 1]?.start ?? rowCount;
+      for (let start = first; start < last; start += rowsMax) {
+        const end = Math.min(last, start + rowsMax);
+        yield { start, end, times: { kind: "time", base, offsets: this.offsets.subarray(start, end), validity: undefined } };
+      }
+    }
   }
 }

@@ -64,40 +64,54 @@ export class SeriesKeys {
   }
 
   /**
-   * The key of a row. Value i of its tags is `[spans[at + 2 i], spans[at + 2 i + 1])` of the reader's bytes; a start of -1 is NULL.
+   * The key of a row. Value i of its tags is `[places[p], places[p + 1])` of the reader's bytes, p being `at + offsets[i]`; a start of -1 is
+   * NULL.
    *
    * @throws DbError InvalidArguments for a value that is none of its type
    */
-  keyOf(tags: TagColumns, reader: ProtoReader, spans: Int32Array, at: number, place: Place, row: number): number {
-    const count = tags.columns.length;
+  keyOf(tags: TagColumns, reader: ProtoReader, places: Int32Array, at: number, offsets: Int32Array, place: Place, row: number): number {
+    const count = offsets.length;
     let length = 4 + 4 * count;
-    for (let i = at; i < at + 2 * count; i += 2) length += (spans[i + 1] as number) - (spans[i] as number);
+    for (let i = 0; i < count; i++) {
+      const p = at + (offsets[i] as number);
+      length += (places[p + 1] as number) - (places[p] as number);
+    }
     if (length > this.bytes.length) this.grow(length);
     const { bytes, view, index } = this;
     const source = reader.bytes;
     view.setUint32(0, tags.number, true);
     let to = 4;
-    for (let i = at; i < at + 2 * count; i += 2) {
-      const from = spans[i] as number;
-      const end = spans[i + 1] as number;
+    for (let i = 0; i < count; i++) {
+      const p = at + (offsets[i] as number);
+      const from = places[p] as number;
+      const end = places[p + 1] as number;
       view.setUint32(to, from < 0 ? NULL_LENGTH : end - from, true);
       to += 4;
       for (let j = from; j < end; j++) bytes[to++] = source[j] as number; // The values of tags are short.
     }
     let key = index.guess(view, 0, length);
     if (key < 0) key = index.find(view, 0, to);
-    if (key < 0) key = this.add(tags, reader, spans, at, to, { ...place, row });
+    if (key < 0) key = this.add(tags, reader, places, at, offsets, to, { ...place, row });
     index.follow(key);
     return key;
   }
 
-  private add(tags: TagColumns, reader: ProtoReader, spans: Int32Array, at: number, length: number, place: Place): number {
+  private add(
+    tags: TagColumns,
+    reader: ProtoReader,
+    places: Int32Array,
+    at: number,
+    offsets: Int32Array,
+    length: number,
+    place: Place,
+  ): number {
     const names: string[] = [];
     const values: string[] = [];
     const nulls: string[] = [];
     for (const [i, column] of tags.columns.entries()) {
-      const start = spans[at + 2 * i] as number;
-      const text = start < 0 ? undefined : textOf(column, reader, start, spans[at + 2 * i + 1] as number, place);
+      const p = at + (offsets[i] as number);
+      const start = places[p] as number;
+      const text = start < 0 ? undefined : textOf(column, reader, start, places[p + 1] as number, place);
       if (text === undefined) nulls.push(column.name);
       else {
         names.push(column.name);

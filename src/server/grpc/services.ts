@@ -15,6 +15,7 @@ import type { GrpcService } from "./service.ts";
 /** What services work with. */
 export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts, PrometheusGatewayParts {
   readonly db: Db;
+  readonly influx: OtlpParts["influx"];
   /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
   readonly compressesBatches: boolean;
   /** Of prepared statements of Flight SQL, which all clients share. */

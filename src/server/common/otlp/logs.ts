@@ -3,19 +3,16 @@ import { LogDecoder } from "../../../ingest/otlp/decode.ts";
 import { extractKeysOf } from "../../../ingest/otlp/logs/extract-keys.ts";
 import { headerTextOf } from "../header-text.ts";
 import { KeptDecoders } from "../kept-decoders.ts";
-import type { AcceptedWrite } from "../accepted-write.ts";
 import { LOG_SEMANTICS, otlpPipelineOf } from "./log-headers.ts";
-import type { OtlpAsk, OtlpOptions, OtlpPath, OtlpSignal, OtlpWrite } from "./signal.ts";
+import { type LogPipelineParts, openPipeline } from "./log-pipeline.ts";
+import type { OtlpOptions, OtlpSignal, OtlpWrite } from "./signal.ts";
 import { writeOptionsOf } from "../write-options.ts";
 import { checkTableName } from "../../../table/names.ts";
 
 const DEFAULT_TABLE = "opentelemetry_logs";
 
-/** How a request that names a pipeline is taken. @throws DbError */
-export type PipelineOpener<Ask> = (pipeline: string, table: string, ask: Ask, accepted: AcceptedWrite) => OtlpPath | Promise<OtlpPath>;
-
-/** The logs of one thread. @param openPipeline for requests that name a pipeline */
-export function otlpLogs<Ask extends OtlpAsk>(options: OtlpOptions, openPipeline: PipelineOpener<Ask>): OtlpSignal<Ask> {
+/** The logs of one thread. */
+export function otlpLogs(options: OtlpOptions, pipelines: LogPipelineParts): OtlpSignal {
   const decoders = new KeptDecoders(() => new LogDecoder(), options.clock);
   options.memory.register("decoders", decoders);
   return {
@@ -27,7 +24,7 @@ export function otlpLogs<Ask extends OtlpAsk>(options: OtlpOptions, openPipeline
       const table = headerTextOf(headers, "x-greptime-log-table-name") || DEFAULT_TABLE;
       checkTableName(table);
       const pipeline = otlpPipelineOf(headers);
-      if (pipeline !== undefined) return openPipeline(pipeline, table, ask, accepted);
+      if (pipeline !== undefined) return openPipeline(pipeline, table, ask, accepted, pipelines);
       const extractKeys = extractKeysOf(headerTextOf(headers, "x-greptime-log-extract-keys"));
       const writeOptions = writeOptionsOf(accepted.hints, options, "log", LOG_SEMANTICS);
       const decode = (body: Uint8Array): OtlpWrite => ({

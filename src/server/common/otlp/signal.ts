@@ -22,6 +22,8 @@ export interface OtlpAsk {
   /** Headers of HTTP, metadata of gRPC: the same names. */
   readonly headers: Headers;
   readonly database: string;
+  /** The query of its address, as it came; empty where the protocol has none. */
+  readonly query: string;
   /** Fires when the client leaves or the time is up. */
   readonly signal: AbortSignal;
 }
@@ -39,13 +41,13 @@ export interface OtlpWrite {
 }
 
 /** One of the three kinds of request. */
-export interface OtlpSignal<Ask extends OtlpAsk = OtlpAsk> {
+export interface OtlpSignal {
   readonly name: "metrics" | "traces" | "logs";
   readonly request: RequestName;
   /** Name of the count in a partial success in JSON. */
   readonly rejectedName: string;
   /** Reads the headers, before the body is read; what it returns takes the body. @throws DbError */
-  open(ask: Ask, accepted: AcceptedWrite): OtlpPath | Promise<OtlpPath>;
+  open(ask: OtlpAsk, accepted: AcceptedWrite): OtlpPath | Promise<OtlpPath>;
 }
 
 /** What became of a request. */

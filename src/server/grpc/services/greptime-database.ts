@@ -3,42 +3,30 @@
  *
  *   bytes ─► header: who, where ─► admit ─► decoder of the database ─► Db.write ─► durable ─► counted
  *
- * The messages of a stream are taken one after the other, each durable before the next is read, so that a client that is faster waits by
- * HTTP/2's windows, and rows that are written twice keep their order. The first failure ends the stream; what was durable before stays,
- * and the answer, which counts rows, is not given.
+ * The messages of a stream go into the log one after the other, so that rows that are written twice keep their order; while the first ones
+ * are synced, the next are decoded (pending-writes.ts), and a client that is faster waits by HTTP/2's windows. The first failure ends the
+ * stream; what was durable before stays, and the answer, which counts rows and is given when all of them are durable, is not given.
  */
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { GreptimeDatabase, type GreptimeResponseSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
-import type { Clock } from "../../../base/clock.ts";
 import { DbError, invalidArguments } from "../../../base/error.ts";
-import type { ServerMemory } from "../../../base/memory/server-memory.ts";
-import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
-import { GreptimeDecoder, type RowMessage } from "../../../ingest/greptime/decode.ts";
-import type { SchemaLookup, WriteBatch, WriteOptions } from "../../../table/write-batch.ts";
-import { decodedAndWritten } from "../../common/decoded-and-written.ts";
 import { type Hints, readHints } from "../../common/hints.ts";
-import { KeptDecoders } from "../../common/kept-decoders.ts";
-import { checkDatabase, type WriteSettings, writeOptionsOf } from "../../common/write-options.ts";
+import { checkDatabase } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
 import { sessionOf } from "../request-session.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
 import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
+import { PendingWrites } from "./pending-writes.ts";
+import { type LoggedRows, RowWrites, type RowWritesParts } from "./row-writes.ts";
 
 /** Largest DdlRequest, bytes. Reason: it is read into objects. Error: InvalidArguments. */
 const DDL_BYTES_MAX: number = 16 * 1024 * 1024;
 
 /** What the service works with. */
-export interface GreptimeDatabaseParts extends WriteSettings {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  /** Hears of what decoders keep. */
-  readonly memory: ServerMemory;
-}
+export type GreptimeDatabaseParts = RowWritesParts;
 
 type Answer = MessageInitShape<typeof GreptimeResponseSchema>;
 
@@ -58,12 +46,7 @@ export function greptimeDatabase(parts: GreptimeDatabaseParts): GreptimeDatabase
 function serviceOf(requests: Requests): GrpcService {
   return grpcService(GreptimeDatabase, {
     handle: raw(async (bytes, call) => answerOf(await requests.handle(bytes, new Caller(call)))),
-    handleRequests: raw(async (messages, call) => {
-      const caller = new Caller(call);
-      let rows = 0;
-      for await (const bytes of messages) rows += await requests.handle(bytes, caller);
-      return answerOf(rows);
-    }),
+    handleRequests: raw(async (messages, call) => answerOf(await requests.handleAll(messages, new Caller(call)))),
   });
 }
 
@@ -96,46 +79,92 @@ class Caller {
 /** Runs messages. */
 class Requests {
   private readonly parts: GreptimeDatabaseParts;
-  private readonly decoders: KeptDecoders<GreptimeDecoder>;
+  private readonly writes: RowWrites;
 
   constructor(parts: GreptimeDatabaseParts) {
     this.parts = parts;
-    this.decoders = new KeptDecoders(() => new GreptimeDecoder(), parts.clock);
-    parts.memory.register("decoders", this.decoders);
+    this.writes = new RowWrites(parts);
   }
 
   /** Runs one message. @returns its rows, durable. @throws DbError */
   async handle(bytes: Uint8Array, caller: Caller): Promise<number> {
     const request = readRequest(bytes);
     const session = await caller.session(request.header);
-    const { clock, db } = this.parts;
-    const startedMs = clock.monotonicMillis();
-    const observe = (code: StatusCode): void => {
-      // Names that clients make up are no labels: there is no end of them.
-      const labels = { db: db.hasDatabase(session.database) ? session.database : "", type: request.kind, code: String(code) };
-      caller.call.metrics.databaseSeconds.observe(labels, (clock.monotonicMillis() - startedMs) / 1000);
-    };
+    const observe = this.observing(request, session, caller);
     try {
-      const rowCount = await this.run(request, session, caller.hints);
+      const { rowCount } = await this.run(request, session, caller.hints, "durable");
       observe(StatusCode.Success);
       return rowCount;
     } catch (thrown) {
-      observe(thrown instanceof DbError ? thrown.code : StatusCode.Internal);
+      observe(codeOf(thrown));
       throw thrown;
     }
   }
 
+  /** Runs the messages of a stream. @returns their rows, all of them durable. @throws DbError of the first that failed */
+  async handleAll(messages: AsyncIterable<Uint8Array>, caller: Caller): Promise<number> {
+    const pending = new PendingWrites();
+    const source = messages[Symbol.asyncIterator]();
+    let rows = 0;
+    try {
+      for (;;) {
+        const next = await pending.whileFine(source.next());
+        if (next.done === true) break;
+        rows += await this.begin(next.value, caller, pending);
+      }
+    } catch (thrown) {
+      // Not awaited, since it may wait for a message; what it fails with then comes after what is told.
+      void source.return?.().catch(() => undefined);
+      await pending.end(); // What came before it may have failed, too, and failed first.
+      throw thrown;
+    }
+    await pending.end();
+    return rows;
+  }
+
+  /** Runs one message of a stream, whose rows are `pending` afterwards. @returns their number */
+  private async begin(bytes: Uint8Array, caller: Caller, pending: PendingWrites): Promise<number> {
+    const request = readRequest(bytes);
+    const session = await caller.session(request.header);
+    const observe = this.observing(request, session, caller);
+    let logged: LoggedRows;
+    try {
+      logged = await this.run(request, session, caller.hints, "logged");
+    } catch (thrown) {
+      observe(codeOf(thrown));
+      throw thrown;
+    }
+    const { write, rowCount } = logged;
+    if (write === undefined) observe(StatusCode.Success);
+    else {
+      void write.done.then((failure) => observe(failure === undefined ? StatusCode.Success : codeOf(failure.thrown))); // never rejects
+      await pending.add(write, bytes.length);
+    }
+    return rowCount;
+  }
+
+  /** Counts how long a request took, once it is called. */
+  private observing({ kind: type }: RawRequest, { database }: Session, { call }: Caller): (code: StatusCode) => void {
+    const { clock, db } = this.parts;
+    const startedMs = clock.monotonicMillis();
+    return (code) => {
+      // Names that clients make up are no labels: there is no end of them.
+      const labels = { db: db.hasDatabase(database) ? database : "", type, code: String(code) };
+      call.metrics.databaseSeconds.observe(labels, (clock.monotonicMillis() - startedMs) / 1000);
+    };
+  }
+
   /** Runs what a message asks for. */
-  private async run(request: RawRequest, session: Session, hints: Hints): Promise<number> {
-    const { kind } = request;
+  private async run(request: RawRequest, session: Session, hints: Hints, until: "durable" | "logged"): Promise<LoggedRows> {
+    const { kind, body } = request;
     if (kind === "query") {
       const why = "a query gives rows, which this method cannot; use arrow.flight.protocol.FlightService/DoGet";
       throw new DbError(StatusCode.Unsupported, `cannot run the QueryRequest: ${why}`);
     }
-    if (kind === "ddl") return this.define(request.body, session);
+    if (kind === "ddl") return { rowCount: await this.define(body, session) };
     this.parts.db.authorize(session, "write");
     checkDatabase(session.database, this.parts.db);
-    return this.rows(kind, request, session, hints);
+    return this.writes.write({ kind, body, session, hints }, until);
   }
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
@@ -144,36 +173,8 @@ class Requests {
     const result = await this.parts.db.define(request, session);
     return result.kind === "affected" ? result.rowCount : 0;
   }
-
-  /** Decodes and writes, or deletes, the rows of a message. */
-  private async rows(kind: RowMessage, { body }: RawRequest, session: Session, hints: Hints): Promise<number> {
-    const { db, scheduler } = this.parts;
-    const { database } = session;
-    const isDelete = kind === "deletes" || kind === "row_deletes";
-    const options: WriteOptions = { ...writeOptionsOf(hints, this.parts, "physical", {}), allOrNothing: true };
-    if (hints.has("physical_table")) throw invalidArguments(NO_PHYSICAL_TABLE);
-    await scheduler.decode(body.length);
-    return decodedAndWritten(async () => {
-      await db.admit(session.signal);
-      const { batch, rowCount } = this.decoders.of(database).decode(kind, body, { database, schemas: db.schemas });
-      if (rowCount === 0) return 0;
-      if (isDelete) await db.delete(batch, session);
-      else {
-        if (!options.autoCreate) checkTables(batch, database, db.schemas, this.parts);
-        await db.write(batch, session, options);
-      }
-      return rowCount;
-    });
-  }
 }
 
-const NO_PHYSICAL_TABLE =
-  "cannot use the hint physical_table: rows of this interface go to tables of their own; send metrics by remote write or OTLP";
-
-/** @throws DbError InvalidArguments, in the contract's words (query.md 5.3), for a table that may not be made */
-function checkTables(batch: WriteBatch, database: string, schemas: SchemaLookup, { autoCreateTable }: WriteSettings): void {
-  const missing = batch.tables.find(({ table }) => schemas.rolesOf?.(database, table) === undefined);
-  if (missing === undefined) return;
-  const why = autoCreateTable ? "`auto_create_table` hint is disabled" : "auto-create table is disabled by frontend config";
-  throw invalidArguments(`Invalid InsertRequest, reason: Table \`${missing.table}\` does not exist, and ${why}`);
+function codeOf(thrown: unknown): StatusCode {
+  return thrown instanceof DbError ? thrown.code : StatusCode.Internal;
 }

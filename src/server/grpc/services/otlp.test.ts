@@ -5,7 +5,11 @@ import { LogsService } from "../../../../proto/gen/opentelemetry/proto/collector
 import { MetricsService } from "../../../../proto/gen/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js";
 import { TraceService } from "../../../../proto/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js";
 import { type GrpcFixture, GrpcClient, otherTransports, startGrpc } from "../../../../test/support/grpc-fixture.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { scalarAt } from "../../../column/scalar.ts";
 import type { LocalDb } from "../../../db/local-db.ts";
+import { PipelineStore } from "../../../db/pipelines/pipeline-store.ts";
+import { versionText } from "../../../db/pipelines/version.ts";
 
 let server: GrpcFixture;
 let client: GrpcClient;
@@ -78,11 +82,65 @@ test("headers of HTTP mean the same", async () => {
   const logs = createClient(LogsService, client.transport);
   await logs.export({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: TIME, body }] }] }] }, { headers });
   expect(await count(server.db, "named")).toBe(1);
-  const piped = await logs.export({}, { headers: { "x-greptime-pipeline-name": "p" } }).then(
-    () => undefined,
-    (thrown: unknown) => ConnectError.from(thrown),
-  );
-  expect([piped?.code, piped?.metadata.get("x-greptime-err-code")]).toEqual([Code.Unimplemented, "1001"]);
+});
+
+/** All rows of a table, the columns that are named, `|` between them. */
+async function rowsOf(text: string): Promise<readonly string[]> {
+  const session = { database: "public", timeZone: "UTC", user: { name: "x", mode: "rw" as const }, signal: new AbortController().signal };
+  const lines: string[] = [];
+  for await (const result of server.db.sql(text, session)) {
+    if (result.kind !== "rows") throw new Error("rows are expected");
+    for await (const { rowCount, vectors } of result.batches) {
+      for (let row = 0; row < rowCount; row++)
+        lines.push(vectors.map((vector, i) => String(scalarAt(vector, result.headers[i]!.type, row))).join("|"));
+    }
+  }
+  return lines;
+}
+
+const PIPELINE = `
+processors:
+  - dissect: { fields: [Body], patterns: ["%{level} %{text}"] }
+transform:
+  - { fields: [level], type: string, index: tag }
+  - { fields: [text], type: string }
+  - { fields: [Timestamp], type: epoch, index: timestamp }
+`;
+
+test("logs go through pipelines: the built-in one, stored ones by version, with flags, as over HTTP", async () => {
+  const logRecords = ["warn low oil", "info all is well", "unparsed"].map((value, i) => ({
+    timeUnixNano: TIME + BigInt(i),
+    severityText: "x",
+    body: { value: { case: "stringValue" as const, value } },
+  }));
+  const request = { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
+  const logs = createClient(LogsService, client.transport);
+  const send = async (headers: Record<string, string>): Promise<string> => {
+    try {
+      const { partialSuccess } = await logs.export(request, { headers });
+      return partialSuccess === undefined ? "kept" : `${partialSuccess.rejectedLogRecords}: ${partialSuccess.errorMessage}`;
+    } catch (thrown) {
+      const error = ConnectError.from(thrown);
+      return `${Code[error.code]} ${error.metadata.get("x-greptime-err-code")}: ${error.rawMessage}`;
+    }
+  };
+  const table = (name: string): Record<string, string> => ({ "x-greptime-log-table-name": name });
+  expect(await send({ ...table("by_identity"), "x-greptime-pipeline-name": "greptime_identity" })).toBe("kept");
+  expect((await rowsOf('SELECT "Body", "SeverityText" FROM by_identity ORDER BY "Timestamp"'))[0]).toBe("warn low oil|x");
+
+  const stored = await new PipelineStore(server.db, systemClock).add("oil", PIPELINE);
+  const named = { ...table("by_oil"), "x-greptime-pipeline-name": "oil", "x-greptime-hints": "ttl=10000d" };
+  expect(await send(named)).toStartWith("InvalidArgument 1004: ");
+  const skipping = { ...named, "x-greptime-pipeline-params": "skip_error=true" };
+  const version = versionText(stored.createdAtNanos);
+  expect(await send({ ...skipping, "x-greptime-pipeline-version": version })).toBe("1: 1 records failed in the pipeline");
+  expect(await rowsOf("SELECT level, text FROM by_oil ORDER BY level")).toEqual(["info|all is well", "warn|low oil"]);
+  expect(String(await rowsOf("SHOW CREATE TABLE by_oil"))).toMatch(/append_mode = 'true'[^]*signal_type' = 'log'[^]*ttl = /);
+  expect(await send({ ...skipping, "x-greptime-pipeline-version": "2001-01-01 00:00:00" })).toContain("Pipeline not found, name: oil");
+  expect(await send({ ...table("none"), "x-greptime-pipeline-name": "nobody" })).toStartWith("InvalidArgument 1004: Pipeline not found");
+  expect(await send({ "x-greptime-pipeline-name": "greptime_trace_v1" })).toContain("Unsupported pipeline for logs.");
+  const text = await server.metrics.registry.metrics();
+  expect(text).toContain('varve_log_rows_skipped_total{protocol="otlp",outcome="failed"} 1');
 });
 
 test("what is refused is a partial success with its reason, and spans that are all refused an error", async () => {

@@ -9,8 +9,11 @@ import { DbError } from "../../../base/error.ts";
 import type { MetricRegistry } from "../../../base/metrics.ts";
 import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import type { Db } from "../../../db/db.ts";
+import { PipelineStore } from "../../../db/pipelines/pipeline-store.ts";
 import { acceptedWrite } from "../../common/accepted-write.ts";
-import { otlpLogs, type PipelineOpener } from "../../common/otlp/logs.ts";
+import { LogCounters } from "../../common/logs/log-counters.ts";
+import { otlpLogs } from "../../common/otlp/logs.ts";
 import { otlpMetrics } from "../../common/otlp/metrics.ts";
 import { type ReceivedOtlp, receiveOtlp } from "../../common/otlp/receive.ts";
 import type { OtlpAsk, OtlpOptions, OtlpSignal } from "../../common/otlp/signal.ts";
@@ -21,6 +24,8 @@ import { type GrpcService, grpcService, raw } from "../service.ts";
 
 /** What the services work with. */
 export interface OtlpParts extends OtlpOptions {
+  readonly db: Db;
+  readonly influx: OtlpOptions["influx"] & { readonly timeColumn: string };
   readonly metrics: MetricRegistry;
   readonly scheduler: Scheduler;
 }
@@ -29,7 +34,8 @@ export interface OtlpParts extends OtlpOptions {
 export function otlpServices(parts: OtlpParts): readonly GrpcService[] {
   const metrics = exporter(otlpMetrics(parts), parts);
   const traces = exporter(otlpTraces(parts), parts);
-  const logs = exporter(otlpLogs<OtlpAsk>(parts, refusePipeline), parts);
+  const store = new PipelineStore(parts.db, parts.clock);
+  const logs = exporter(otlpLogs(parts, { options: parts, counters: new LogCounters(parts.metrics), store }), parts);
   return [
     grpcService(MetricsService, {
       export: raw(async (bytes, call) => {
@@ -62,7 +68,7 @@ function exporter(signal: OtlpSignal, parts: OtlpParts): (bytes: Uint8Array, cal
   return async (bytes, call) => {
     const session = call.session(await call.user());
     const accepted = acceptedWrite(session, call.headers, parts.db);
-    const ask: OtlpAsk = { headers: call.headers, database: session.database, signal: call.signal };
+    const ask: OtlpAsk = { headers: call.headers, database: session.database, query: "", signal: call.signal };
     const path = await signal.open(ask, accepted);
     await parts.scheduler.decode(bytes.length);
     const received = await receiveOtlp(ask, path, accepted, () => bytes, target);
@@ -70,8 +76,3 @@ function exporter(signal: OtlpSignal, parts: OtlpParts): (bytes: Uint8Array, cal
     return received;
   };
 }
-
-const refusePipeline: PipelineOpener<OtlpAsk> = (name) => {
-  const instead = "send them to /v1/otlp/v1/logs over HTTP, or without a pipeline";
-  throw new DbError(StatusCode.Unsupported, `cannot put logs through the pipeline ${name} over gRPC: ${instead}`);
-};

@@ -13,7 +13,7 @@ import { nameFlaw, shownName } from "../../../table/names.ts";
 import { LokiBodyError, LokiDecoder, type LokiForm, type LokiResult } from "../../../ingest/loki/decode.ts";
 import { databaseExists } from "../../common/database-name.ts";
 import type { LogEndpoint } from "./logs/log-endpoint.ts";
-import { type TableItems, writeLogs } from "./logs/log-write.ts";
+import { type TableItems, writeLogs } from "../../common/logs/log-write.ts";
 import { headersNeedNoStore, type PipelineStep, pipelineStepOf } from "./logs/pipeline-step.ts";
 import { lokiPipelineRows } from "../../../ingest/loki/pipeline-rows.ts";
 import { decodedAndWritten } from "../../common/decoded-and-written.ts";

@@ -6,6 +6,7 @@ import type { FailureLog } from "../../common/failure-log.ts";
 import type { HttpMetrics } from "../http-metrics.ts";
 import { influxRoutes } from "./influx/write.ts";
 import type { LogEndpoint } from "./logs/log-endpoint.ts";
+import { LogCounters } from "../../common/logs/log-counters.ts";
 import { LogMetrics } from "./logs/log-metrics.ts";
 import { logRoutes } from "./logs/log-routes.ts";
 import { lokiRoutes } from "./loki.ts";
@@ -22,7 +23,12 @@ export function writeRoutes(
   failures: FailureLog,
   pipelines: PipelineStore | undefined,
 ): readonly Route[] {
-  const endpoint: LogEndpoint = { options, metrics: new LogMetrics(options.metrics), store: pipelines };
+  const endpoint: LogEndpoint = {
+    options,
+    metrics: new LogMetrics(options.metrics),
+    counters: new LogCounters(options.metrics),
+    store: pipelines,
+  };
   return [
     ...influxRoutes(options, metrics),
     ...lokiRoutes(endpoint),

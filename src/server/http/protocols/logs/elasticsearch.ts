@@ -8,8 +8,9 @@ import { textOf } from "../../../../ingest/ndjson/decode.ts";
 import { codingOf } from "../../body/decompress.ts";
 import type { Exchange } from "../../exchange.ts";
 import { counted, type LogEndpoint } from "./log-endpoint.ts";
-import { needsNoStore, pipelineFlagsOf, queriedPipelineName, readyPipeline, valueOf } from "./log-parameters.ts";
-import { writeLogs } from "./log-write.ts";
+import { needsNoStore, queriedPipelineName } from "./log-parameters.ts";
+import { pipelineFlagsOf, readyPipeline, valueOf } from "../../../common/logs/pipeline-flags.ts";
+import { writeLogs } from "../../../common/logs/log-write.ts";
 import { emptyReply, JSON_TYPE, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
 import { writeBody, acceptWrite } from "../accepted-write.ts";
@@ -80,7 +81,7 @@ async function writeBulk(exchange: Exchange, endpoint: LogEndpoint): Promise<Rep
     protocol: "elasticsearch",
     accepted,
     pipeline,
-    ...pipelineFlagsOf(exchange),
+    ...pipelineFlagsOf(exchange.request.headers, exchange.rawQuery),
     nowNanos: options.clock.nowNanos(),
     semantics: SEMANTICS,
     items: () => {

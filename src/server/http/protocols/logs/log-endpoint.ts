@@ -3,7 +3,8 @@ import type { PipelineStore } from "../../../../db/pipelines/pipeline-store.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import type { Exchange } from "../../exchange.ts";
 import { UNKNOWN_DATABASE } from "../../http-metrics.ts";
-import type { LogMetrics, LogProtocol } from "./log-metrics.ts";
+import type { LogCounters, LogProtocol } from "../../../common/logs/log-counters.ts";
+import type { LogMetrics } from "./log-metrics.ts";
 import type { IngestServerOptions } from "../../options.ts";
 import type { Reply } from "../../reply.ts";
 import type { Handler } from "../../router.ts";
@@ -12,6 +13,7 @@ import type { Handler } from "../../router.ts";
 export interface LogEndpoint {
   readonly options: IngestServerOptions;
   readonly metrics: LogMetrics;
+  readonly counters: LogCounters;
   /** Absent on a thread that serves the built-in pipeline only. */
   readonly store: PipelineStore | undefined;
 }

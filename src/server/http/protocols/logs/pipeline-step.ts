@@ -5,7 +5,7 @@
 import type { ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "./log-endpoint.ts";
-import { type PipelineFlags, pipelineFlagsOf, readyPipeline } from "./log-parameters.ts";
+import { type PipelineFlags, pipelineFlagsOf, readyPipeline } from "../../../common/logs/pipeline-flags.ts";
 import { IDENTITY_NAME } from "../../../../ingest/pipeline/types.ts";
 
 const NAME_HEADERS = ["x-greptime-log-pipeline-name", "x-greptime-pipeline-name"] as const;
@@ -43,7 +43,7 @@ export async function pipelineStepOf(
   const name = headerPipelineName(headers);
   if (name === undefined) return undefined;
   const pipeline = await readyPipeline(name, firstOf(headers, VERSION_HEADERS), store, customTimeIndex);
-  return { name, isIdentity: name === IDENTITY_NAME, pipeline, ...pipelineFlagsOf(exchange) };
+  return { name, isIdentity: name === IDENTITY_NAME, pipeline, ...pipelineFlagsOf(exchange.request.headers, exchange.rawQuery) };
 }
 
 function firstOf(headers: Headers, names: readonly string[]): string | undefined {

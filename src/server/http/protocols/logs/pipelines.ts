@@ -10,7 +10,7 @@ import { pipelineTableText } from "../../../../db/pipelines/table-text.ts";
 import { sessionOf } from "../../context.ts";
 import { dryRun } from "./dry-run.ts";
 import type { Exchange } from "../../exchange.ts";
-import { invalidParameter, valueOf } from "./log-parameters.ts";
+import { invalidParameter, valueOf } from "../../../common/logs/pipeline-flags.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import { emptyReply, JSON_TYPE, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";

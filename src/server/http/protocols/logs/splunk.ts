@@ -9,8 +9,9 @@ import type { EventOptions, Events, Refusal } from "../../../../ingest/splunk/ty
 import { codingOf } from "../../body/decompress.ts";
 import type { Exchange } from "../../exchange.ts";
 import { counted, type LogEndpoint } from "./log-endpoint.ts";
-import { needsNoStore, pipelineFlagsOf, queriedPipelineName, readyPipeline, valueOf } from "./log-parameters.ts";
-import { writeLogs } from "./log-write.ts";
+import { needsNoStore, queriedPipelineName } from "./log-parameters.ts";
+import { pipelineFlagsOf, readyPipeline, valueOf } from "../../../common/logs/pipeline-flags.ts";
+import { writeLogs } from "../../../common/logs/log-write.ts";
 import type { Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
 import { splunkAuthReply, splunkErrorReply, splunkRefusal, splunkReply } from "./splunk-reply.ts";
@@ -84,7 +85,7 @@ async function take(exchange: Exchange, endpoint: LogEndpoint, decode: Decode): 
     protocol: "splunk",
     accepted,
     pipeline,
-    ...pipelineFlagsOf(exchange),
+    ...pipelineFlagsOf(exchange.request.headers, exchange.rawQuery),
     nowNanos,
     semantics: {},
     items: () => {

@@ -15,7 +15,7 @@ import type { OtlpAsk, OtlpSignal } from "../../../common/otlp/signal.ts";
 import { otlpTraces } from "../../../common/otlp/traces.ts";
 import { otlpRows } from "../../../common/shared-counters.ts";
 import type { Exchange } from "../../exchange.ts";
-import { needsNoPipelineStore, openPipeline } from "./log-pipeline.ts";
+import { needsNoPipelineStore } from "../../../common/otlp/log-pipeline.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
 import { UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import type { IngestServerOptions } from "../../options.ts";
@@ -33,8 +33,7 @@ interface SignalMetrics {
 /** The routes of this file, which any thread serves. */
 export function otlpRoutes(endpoint: LogEndpoint): readonly Route[] {
   const { options } = endpoint;
-  const logs = otlpLogs<HttpAsk>(options, (name, table, { exchange }, accepted) => openPipeline(name, table, exchange, accepted, endpoint));
-  return [otlpMetrics(options), otlpTraces(options), logs].map((signal): Route => {
+  return [otlpMetrics(options), otlpTraces(options), otlpLogs(options, endpoint)].map((signal): Route => {
     const { name } = signal;
     const metrics: SignalMetrics = {
       rows: otlpRows(options.metrics, name),
@@ -50,20 +49,11 @@ export function otlpRoutes(endpoint: LogEndpoint): readonly Route[] {
   });
 }
 
-/** A request, and where it came in. */
-type HttpAsk = OtlpAsk & { readonly exchange: Exchange };
-
-function askOf(exchange: Exchange): HttpAsk {
-  const { database, signal } = exchange;
-  return { headers: exchange.request.headers, database, signal, exchange };
+function askOf({ request, database, rawQuery: query, signal }: Exchange): OtlpAsk {
+  return { headers: request.headers, database, query, signal };
 }
 
-async function timed(
-  exchange: Exchange,
-  options: IngestServerOptions,
-  signal: OtlpSignal<HttpAsk>,
-  metrics: SignalMetrics,
-): Promise<Reply> {
+async function timed(exchange: Exchange, options: IngestServerOptions, signal: OtlpSignal, metrics: SignalMetrics): Promise<Reply> {
   const stop = metrics.seconds.startTimer({ db: databaseExists(exchange.database, options.db) ? exchange.database : UNKNOWN_DATABASE });
   try {
     return await take(exchange, options, signal, metrics);
@@ -72,7 +62,7 @@ async function timed(
   }
 }
 
-async function take(exchange: Exchange, options: IngestServerOptions, signal: OtlpSignal<HttpAsk>, metrics: SignalMetrics): Promise<Reply> {
+async function take(exchange: Exchange, options: IngestServerOptions, signal: OtlpSignal, metrics: SignalMetrics): Promise<Reply> {
   const { db } = options;
   const accepted = acceptWrite(exchange, db);
   const ask = askOf(exchange);

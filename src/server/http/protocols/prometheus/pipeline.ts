@@ -4,7 +4,7 @@ import type { samplePipelineRows } from "../../../../ingest/prometheus/pipeline-
 import { databaseExists } from "../../../common/database-name.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { LogEndpoint } from "../logs/log-endpoint.ts";
-import { writeLogs } from "../logs/log-write.ts";
+import { writeLogs } from "../../../common/logs/log-write.ts";
 import type { PipelineStep } from "../logs/pipeline-step.ts";
 import type { AcceptedWrite } from "../../../common/accepted-write.ts";
 

@@ -3,23 +3,34 @@
  *
  *   admit ─► decode ─► CompiledPipeline.run, a table at a time ─► one write a group, all started in the turn of the decoding
  */
-import { type DbError, toDbError } from "../../../../base/error.ts";
-import { StatusCode } from "../../../../base/status-code.ts";
-import type { ReadyPipeline } from "../../../../db/pipelines/pipeline-store.ts";
-import { runDocuments } from "../../../../ingest/ndjson/scanned.ts";
-import type { DocumentType } from "../../../../ingest/ndjson/types.ts";
-import type { PipelineGroup, PipelineRunOptions } from "../../../../ingest/pipeline/types.ts";
-import type { PipelineValue } from "../../../../ingest/common/value.ts";
-import { PartlyWritten } from "../../../../table/partly-written.ts";
-import type { WriteBatch, WriteResult } from "../../../../table/write-batch.ts";
-import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
-import type { Exchange } from "../../exchange.ts";
-import { databaseLabel, type LogEndpoint } from "./log-endpoint.ts";
-import type { LogProtocol } from "./log-metrics.ts";
-import type { IngestServerOptions } from "../../options.ts";
-import type { AcceptedWrite } from "../../../common/accepted-write.ts";
-import { writeOptionsOf } from "../../../common/write-options.ts";
-import { checkTableName } from "../../../../table/names.ts";
+import { type DbError, toDbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { ReadyPipeline } from "../../../db/pipelines/pipeline-store.ts";
+import { runDocuments } from "../../../ingest/ndjson/scanned.ts";
+import type { DocumentType } from "../../../ingest/ndjson/types.ts";
+import type { PipelineGroup, PipelineRunOptions } from "../../../ingest/pipeline/types.ts";
+import type { PipelineValue } from "../../../ingest/common/value.ts";
+import { PartlyWritten } from "../../../table/partly-written.ts";
+import type { WriteBatch, WriteResult } from "../../../table/write-batch.ts";
+import { decodedAndWritten } from "../decoded-and-written.ts";
+import type { IngestDb } from "../../../db/db.ts";
+import type { LogCounters, LogProtocol } from "./log-counters.ts";
+import type { AcceptedWrite } from "../accepted-write.ts";
+import { type WriteSettings, writeOptionsOf } from "../write-options.ts";
+import { checkTableName } from "../../../table/names.ts";
+
+/** Where rows go, and until when. */
+export interface LogAsk {
+  readonly database: string;
+  /** Fires when the client leaves or the time is up. */
+  readonly signal: AbortSignal;
+}
+
+/** What writes of rows through pipelines work with. */
+export interface LogWriteParts {
+  readonly options: WriteSettings & { readonly db: IngestDb; readonly influx: { readonly timeColumn: string } };
+  readonly counters: LogCounters;
+}
 
 /** Items of one table: rows, or the body that holds them. */
 export type TableItems =
@@ -53,17 +64,17 @@ export interface LogsWritten {
 }
 
 /** Writes items. @throws DbError when they cannot be decoded or a row fails: then nothing is written */
-export async function writeLogs(exchange: Exchange, endpoint: LogEndpoint, write: LogWrite): Promise<LogsWritten> {
-  const { options, metrics } = endpoint;
+export async function writeLogs(ask: LogAsk, parts: LogWriteParts, write: LogWrite): Promise<LogsWritten> {
+  const { options, counters } = parts;
   // By group, so that a group which was written is not written again with the others.
   const written = new Map<number, WriteResult>();
   /** Tables of groups that refused their rows, while others of the group have theirs. */
   let refused: PartlyWritten | undefined;
   return decodedAndWritten(async () => {
-    await options.db.admit(exchange.signal);
-    const { groups, failedCount } = groupsOf(exchange, endpoint, write);
+    await options.db.admit(ask.signal);
+    const { groups, failedCount } = groupsOf(ask, parts, write);
     const outcomes = await Promise.allSettled(
-      groups.map(async (group, index) => written.get(index) ?? writeGroup(group, exchange, options, write)),
+      groups.map(async (group, index) => written.get(index) ?? writeGroup(group, ask, options, write)),
     );
     let failure: DbError | undefined;
     for (const [index, outcome] of outcomes.entries()) {
@@ -77,7 +88,7 @@ export async function writeLogs(exchange: Exchange, endpoint: LogEndpoint, write
     failure ??= refused;
     const affected = [...written].sort(([a], [b]) => a - b).map(([, { rowCount }]) => rowCount);
     const rowCount = affected.reduce((sum, count) => sum + count, 0);
-    metrics.wrote(write.protocol, databaseLabel(exchange, endpoint), rowCount);
+    counters.wrote(write.protocol, ask.database, rowCount);
     return { affected, failure, failedCount };
   });
 }
@@ -89,17 +100,17 @@ function worse(failure: DbError | undefined, reason: unknown): DbError {
   return failure === undefined || failure.code === StatusCode.RegionBusy ? error : failure;
 }
 
-function writeGroup(group: PipelineGroup, exchange: Exchange, options: IngestServerOptions, write: LogWrite): Promise<WriteResult> {
+function writeGroup(group: PipelineGroup, ask: LogAsk, options: LogWriteParts["options"], write: LogWrite): Promise<WriteResult> {
   const { accepted, semantics, changed } = write;
   const hints = group.hints.size === 0 ? accepted.hints : new Map([...accepted.hints, ...group.hints]);
   const batch = changed === undefined ? group.batch : changed(group.batch);
-  return options.db.write(batch, { ...accepted.session, signal: exchange.signal }, writeOptionsOf(hints, options, "log", semantics));
+  return options.db.write(batch, { ...accepted.session, signal: ask.signal }, writeOptionsOf(hints, options, "log", semantics));
 }
 
 /** Runs the pipeline. @throws DbError InvalidArguments */
 function groupsOf(
-  exchange: Exchange,
-  { options, metrics }: LogEndpoint,
+  ask: LogAsk,
+  { options, counters }: LogWriteParts,
   write: LogWrite,
 ): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
   const { pipeline, maxNestedLevels } = write;
@@ -107,7 +118,7 @@ function groupsOf(
   let failed = 0;
   const groups = write.items().flatMap((items) => {
     const runOptions: PipelineRunOptions = {
-      database: exchange.database,
+      database: ask.database,
       table: items.table,
       skipError: write.skipError,
       ignoreErrors: write.ignoreErrors,
@@ -126,7 +137,7 @@ function groupsOf(
     return result.groups;
   });
   for (const { batch } of groups) for (const { table } of batch.tables) checkTableName(table);
-  if (filtered > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
-  if (failed > 0) metrics.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
+  if (filtered > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
+  if (failed > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
   return { groups, failedCount: failed };
 }
