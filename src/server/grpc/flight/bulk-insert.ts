@@ -77,6 +77,7 @@ export async function* bulkInsert(
   const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
   const writes = new ColumnWrites(table, columns, isNew);
   const pending: Pending[] = [];
+  stream.reuseMemory(); // A write copies before it waits, and the next batch is asked for after that.
   try {
     yield acknowledgement(0, 0, 0);
     let next: Promise<PutBatch | undefined> | undefined = stream.next();

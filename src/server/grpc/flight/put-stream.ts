@@ -7,7 +7,7 @@ import type { Batch } from "../../../column/batch.ts";
 import { type ArrowColumn, ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
 import { type FlightMessage, readFlightData } from "./flight-data.ts";
 
-/** Rows of a message. Vectors lie on what was received, and stay valid. */
+/** Rows of a message. Vectors lie on what was received, and stay valid unless `reuseMemory` was called. */
 export interface PutBatch {
   readonly batch: Batch;
   /** `app_metadata`; empty: none. */
@@ -36,6 +36,11 @@ export class PutStream {
     const iterator = messages[Symbol.asyncIterator]();
     const first = await iterator.next();
     return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator);
+  }
+
+  /** From now on a batch is valid until the next is asked for. */
+  reuseMemory(): void {
+    this.reader.reuseMemory();
   }
 
   /** The next batch; undefined: the client has sent all. @throws DbError as `begin`, RuntimeResourcesExhausted */
