@@ -233,7 +233,7 @@ test("random columns of 64-bit integers are those of bigints", () => {
   );
 });
 
-describe("a reader that uses its memory again", () => {
+describe("a reader that borrows the thread's memory", () => {
   /** The same bytes, that many behind a multiple of 8. */
   const shifted = (bytes: Uint8Array, by: number): Uint8Array => {
     const copy = new Uint8Array(bytes.length + by).subarray(by);
@@ -244,7 +244,7 @@ describe("a reader that uses its memory again", () => {
   /** What each batch holds before the next is read. */
   function cellsOfBatches(bytes: Uint8Array, isReused: boolean): unknown[] {
     const reader = new ArrowReader(64 * MIB);
-    if (isReused) reader.reuseMemory();
+    if (isReused) reader.borrowMemory(1000);
     let headers: readonly ColumnHeader[] = [];
     const cells: unknown[] = [];
     for (const { metadata, body } of streamMessages(bytes)) {

@@ -7,7 +7,7 @@ import { decodeLz4Frames } from "../../lz4/frame.ts";
 import { isWholeZstd } from "../../zstd/frames.ts";
 import { malformed, unsupported } from "./arrow-failure.ts";
 import type { FlatTable, FlatVector } from "./flat-table.ts";
-import type { Scratch } from "./scratch.ts";
+import type { Scratch } from "../scratch.ts";
 
 /** Bytes in front of a compressed buffer: how long it is unpacked, or -1 for one that is not compressed. */
 const LENGTH_BYTES = 8;

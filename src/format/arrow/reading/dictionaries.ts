@@ -6,7 +6,7 @@ import { malformed } from "./arrow-failure.ts";
 import type { ArrowDictionary, ArrowField } from "./arrow-field.ts";
 import { codesOf } from "./kernels/words.ts";
 import { type Dictionaries, scalarType } from "./read-column.ts";
-import type { Scratch } from "./scratch.ts";
+import type { Scratch } from "../scratch.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 

@@ -11,7 +11,7 @@ import type { Body } from "./body.ts";
 import { unpackedBits } from "./kernels/words.ts";
 import { needBytes, readBytes, readFixed, readOffsets, readViews } from "./read-bytes.ts";
 import { INTERVALS_AS_BYTES, readValues } from "./read-values.ts";
-import type { Scratch } from "./scratch.ts";
+import type { Scratch } from "../scratch.ts";
 
 /** A column and how many rows it has. Intervals are their 16 bytes. */
 export interface ReadColumn {

@@ -10,7 +10,7 @@ import type { ArrowField, ArrowShape } from "./arrow-field.ts";
 import type { Body } from "./body.ts";
 import { narrowIntegers, timeOffsets, unpackedBits, wholeDoubles } from "./kernels/words.ts";
 import { needBytes } from "./read-bytes.ts";
-import type { Scratch } from "./scratch.ts";
+import type { Scratch } from "../scratch.ts";
 
 const DAY_MILLIS = 86_400_000;
 const DAY_SECONDS = 86_400;

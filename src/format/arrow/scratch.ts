@@ -1,30 +1,31 @@
 /**
- * Memory for what one message is unpacked to. Where its owner says so the next message gets the same memory again: a batch of 65,536 rows
- * takes 8 MiB in arrays of 256 KiB, and the system takes as long to hand out fresh pages as the loops that fill them.
+ * Memory for what a batch becomes while it is read or written, which the next batch gets again: 65,536 rows take 8 MiB in arrays of 256 KiB,
+ * and the system takes as long to hand out fresh pages as the loops that fill them.
  *
  * DoPut of the TSBS cpu schema (flight.bench.ts, Bun 1.4.5), with 64-bit integers as 32 bits where they fit: 0.35 -> 0.22 us of CPU a row
  * with tags as dictionaries, 0.37 -> 0.26 as texts.
  */
 
-/** Most bytes that are kept for the next message. Reason: a stream holds them as long as it lasts. Beyond them: memory of its own. */
+/** Most bytes that are kept. Reason: a thread holds them for good. What a batch takes beyond them is memory of its own. */
 const KEPT_BYTES_MAX: number = 32 * 1024 * 1024;
 
 const ALIGNMENT = 8;
 
 /** See the file header. What it gives holds whatever was there before. */
 export class Scratch {
+  private readonly bytesMax: number;
   private kept: ArrayBuffer = new ArrayBuffer(0);
   private used = 0;
-  private isReused = false;
 
-  /** From now on what was given is given again after `begin`. */
-  reuse(): void {
-    this.isReused = true;
+  /** @param bytesMax most bytes that are kept; 0: all that it gives is memory of its own */
+  constructor(bytesMax = 0) {
+    this.bytesMax = bytesMax;
   }
 
-  /** The next message begins. */
+  /** The next batch begins: what was given is given again. */
   begin(): void {
-    if (this.isReused && this.used > this.kept.byteLength) this.kept = new ArrayBuffer(Math.min(this.used, KEPT_BYTES_MAX));
+    const wanted = Math.min(this.used, this.bytesMax);
+    if (wanted > this.kept.byteLength) this.kept = new ArrayBuffer(wanted);
     this.used = 0;
   }
 
@@ -57,6 +58,11 @@ export class Scratch {
     return copy;
   }
 
+  /** Gives the end of what was given last back, but for so many bytes of it. */
+  shorten(given: Uint8Array, length: number): void {
+    if (given.buffer === this.kept) this.used = (given.byteOffset + length + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
   /** Where so many bytes are; negative: not in what is kept. */
   private take(length: number): number {
     const at = this.used;
@@ -64,3 +70,6 @@ export class Scratch {
     return this.used > this.kept.byteLength ? -1 : at;
   }
 }
+
+/** The thread's: for whoever has done with a batch before anything else runs. */
+export const threadScratch: Scratch = new Scratch(KEPT_BYTES_MAX);
