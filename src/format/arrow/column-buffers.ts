@@ -1,13 +1,15 @@
 /**
- * The buffers of one column in an Arrow record batch: validity bits, then offsets and data, or data.
+ * The buffers of one column in an Arrow record batch: validity bits, then offsets and data, or data. They may lie on the vector.
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
-import type { DictionaryVector, NumberVector, TimeVector, Vector } from "../../column/vector.ts";
+import type { NumberArray, NumberVector, TimeVector, Vector } from "../../column/vector.ts";
+import { dictionaryText } from "./dictionary-text.ts";
 import { type ArrowLayout, layoutOf } from "./field-type.ts";
+import { Scratch } from "./scratch.ts";
 
 /** Buffers of a column, and how many of its rows are NULL. */
 export interface ColumnBuffers {
@@ -18,15 +20,24 @@ export interface ColumnBuffers {
 /** Offsets are signed 32-bit numbers. */
 const BYTES_MAX: number = 2 ** 31 - 1;
 
-const encoder = new TextEncoder();
 const EMPTY = new Uint8Array(0);
 
-/** Buffers of rows `[0, rowCount)`. @throws DbError RuntimeResourcesExhausted when the text of one batch passes 2 GiB */
-export function columnBuffers(type: DataType, vector: Vector, rowCount: number): ColumnBuffers {
+/**
+ * Buffers of rows `[0, rowCount)`.
+ *
+ * @param scratch memory for those that have to be made
+ * @throws DbError RuntimeResourcesExhausted when the text of one batch passes 2 GiB
+ */
+export function columnBuffers(type: DataType, vector: Vector, rowCount: number, scratch: Scratch = new Scratch()): ColumnBuffers {
   const layout = layoutOf(type);
   assert(layout !== "nested", `nested columns have parts; got ${type.kind}`);
   if (layout === "null") return { nullCount: rowCount, buffers: [] };
-  if (vector.kind === "dictionary") return dictionaryBuffers(vector, rowCount);
+  if (vector.kind === "dictionary") {
+    const text = dictionaryText(vector, rowCount, BYTES_MAX, scratch);
+    if (text === undefined) throw tooLong();
+    const [nullCount, bits] = validityBits(text.validity, rowCount);
+    return { nullCount, buffers: [bits, viewOf(text.offsets), text.bytes] };
+  }
   const [nullCount, bits] = validityBits(vector.validity, rowCount);
   if (layout === "decimal") return { nullCount, buffers: [bits, decimalBytes(type, vector, rowCount)] };
   switch (vector.kind) {
@@ -36,9 +47,9 @@ export function columnBuffers(type: DataType, vector: Vector, rowCount: number):
       return { nullCount, buffers: [bits, viewOf(vector.offsets.subarray(0, rowCount + 1)), vector.bytes.subarray(0, end)] };
     }
     case "number":
-      return { nullCount, buffers: [bits, numberBytes(vector, layout, rowCount)] };
+      return { nullCount, buffers: [bits, numberBytes(vector, layout, rowCount, scratch)] };
     case "time":
-      return { nullCount, buffers: [bits, timeBytes(vector, rowCount)] };
+      return { nullCount, buffers: [bits, timeBytes(vector, rowCount, scratch)] };
     case "wide":
       return { nullCount, buffers: [bits, viewOf(vector.values.subarray(0, rowCount))] };
   }
@@ -66,7 +77,7 @@ export function validityBits(validity: Uint8Array | undefined, rowCount: number)
   return [rowCount - valid, bits];
 }
 
-function numberBytes(vector: NumberVector, layout: ArrowLayout, rowCount: number): Uint8Array {
+function numberBytes(vector: NumberVector, layout: ArrowLayout, rowCount: number, scratch: Scratch): Uint8Array {
   const values = vector.values.subarray(0, rowCount);
   switch (layout) {
     case "bits": {
@@ -75,25 +86,41 @@ function numberBytes(vector: NumberVector, layout: ArrowLayout, rowCount: number
       return bits;
     }
     case "int8":
-      return viewOf(Uint8Array.from(values));
+      return values.BYTES_PER_ELEMENT === 1 ? viewOf(values) : viewOf(new Int8Array(values));
     case "int16":
-      return viewOf(Uint16Array.from(values));
+      return values instanceof Int16Array || values instanceof Uint16Array ? viewOf(values) : viewOf(new Int16Array(values));
     case "int32":
-      return viewOf(Uint32Array.from(values));
+      return values instanceof Int32Array || values instanceof Uint32Array ? viewOf(values) : viewOf(new Int32Array(values));
     case "float32":
-      return viewOf(Float32Array.from(values));
+      return values instanceof Float32Array ? viewOf(values) : viewOf(new Float32Array(values));
     case "float64":
-      return viewOf(Float64Array.from(values));
+      return values instanceof Float64Array ? viewOf(values) : viewOf(new Float64Array(values));
     default: {
-      // 64-bit integers as two words: `>>> 0` keeps the low 32 bits of any whole number within ±2^53.
-      const words = new Uint32Array(rowCount * 2);
-      for (let row = 0; row < rowCount; row++) {
-        const value = values[row]!;
-        words[row * 2] = value >>> 0;
-        words[row * 2 + 1] = Math.floor(value / 0x1_0000_0000);
-      }
+      const words = scratch.words(rowCount * 2);
+      if (values instanceof Float64Array || values instanceof Float32Array || values instanceof Uint32Array) wideWords(values, words);
+      else narrowWords(values, words, scratch);
       return viewOf(words);
     }
+  }
+}
+
+/** 64-bit integers as two words: `>>> 0` keeps the low 32 bits of any whole number within ±2^53. */
+function wideWords(values: NumberArray, words: Uint32Array): void {
+  for (let row = 0, at = 0; row < values.length; row++, at += 2) {
+    const value = values[row]!;
+    words[at] = value >>> 0;
+    words[at + 1] = Math.floor(value / 0x1_0000_0000);
+  }
+}
+
+/** As `wideWords`, of integers of at most 32 bits with a sign: one native call makes one class of them, since the loop is for one only. */
+function narrowWords(values: NumberArray, words: Uint32Array, scratch: Scratch): void {
+  const integers = values instanceof Int32Array ? values : scratch.integers(values.length);
+  if (integers !== values) integers.set(values);
+  for (let row = 0, at = 0; row < integers.length; row++, at += 2) {
+    const value = integers[row]!;
+    words[at] = value;
+    words[at + 1] = value >> 31;
   }
 }
 
@@ -111,8 +138,8 @@ function decimalBytes(type: DataType, vector: Vector, rowCount: number): Uint8Ar
   return bytes;
 }
 
-function timeBytes(vector: TimeVector, rowCount: number): Uint8Array {
-  const words = new Uint32Array(rowCount * 2);
+function timeBytes(vector: TimeVector, rowCount: number, scratch: Scratch): Uint8Array {
+  const words = scratch.words(rowCount * 2);
   const baseLow = Number(BigInt.asUintN(32, vector.base));
   const baseHigh = Number(vector.base >> 32n);
   const { offsets } = vector;
@@ -123,28 +150,4 @@ function timeBytes(vector: TimeVector, rowCount: number): Uint8Array {
     words[row * 2 + 1] = baseHigh + Math.floor(offset / 0x1_0000_0000) + (low >= 0x1_0000_0000 ? 1 : 0);
   }
   return viewOf(words);
-}
-
-function dictionaryBuffers(vector: DictionaryVector, rowCount: number): ColumnBuffers {
-  const { codes, dictionary } = vector;
-  const entries = new Map<number, Uint8Array>();
-  const validity = new Uint8Array(rowCount);
-  const offsets = new Uint32Array(rowCount + 1);
-  let length = 0;
-  for (let row = 0; row < rowCount; row++) {
-    const code = codes[row]!;
-    let entry = entries.get(code);
-    if (entry === undefined) {
-      entry = encoder.encode(dictionary[code] ?? "");
-      entries.set(code, entry);
-    }
-    validity[row] = dictionary[code] === undefined ? 0 : 1;
-    length += entry.length;
-    if (length > BYTES_MAX) throw tooLong();
-    offsets[row + 1] = length;
-  }
-  const bytes = new Uint8Array(length);
-  for (let row = 0; row < rowCount; row++) bytes.set(entries.get(codes[row]!)!, offsets[row]!);
-  const [nullCount, bits] = validityBits(validity, rowCount);
-  return { nullCount, buffers: [nullCount === 0 ? EMPTY : bits, viewOf(offsets), bytes] };
 }

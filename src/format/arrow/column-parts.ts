@@ -10,15 +10,21 @@ import type { Scalar, Vector } from "../../column/vector.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { type ColumnBuffers, columnBuffers, validityBits, viewOf } from "./column-buffers.ts";
+import { Scratch } from "./scratch.ts";
 
 /** Buffers of one column, with its own number of rows. */
 export interface ColumnPart extends ColumnBuffers {
   readonly rowCount: number;
 }
 
-/** The columns that rows `[0, rowCount)` of a vector are kept in. @throws DbError RuntimeResourcesExhausted (more than 2 GiB of text) */
-export function columnParts(type: DataType, vector: Vector, rowCount: number): readonly ColumnPart[] {
-  if (!isNested(type)) return [{ rowCount, ...columnBuffers(type, vector, rowCount) }];
+/**
+ * The columns that rows `[0, rowCount)` of a vector are kept in.
+ *
+ * @param scratch memory for those that have to be made
+ * @throws DbError RuntimeResourcesExhausted (more than 2 GiB of text)
+ */
+export function columnParts(type: DataType, vector: Vector, rowCount: number, scratch: Scratch = new Scratch()): readonly ColumnPart[] {
+  if (!isNested(type)) return [{ rowCount, ...columnBuffers(type, vector, rowCount, scratch) }];
   const values = Array.from({ length: rowCount }, (_, row) => {
     const value = scalarAt(vector, type, row);
     assert(value === undefined || value instanceof Uint8Array, "nested values are bytes");

@@ -20,10 +20,13 @@ import {
   UINT64,
 } from "../../column/data-type.ts";
 import { encodeNested } from "../../column/nested.ts";
-import type { Scalar } from "../../column/vector.ts";
+import { scalarAt } from "../../column/scalar.ts";
+import type { NumberArray, Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { columnBuffers } from "./column-buffers.ts";
 import { type ArrowCompression, encodeArrowBatch, encodeArrowEnd, encodeArrowSchema } from "./encode-stream.ts";
+import { ArrowReader } from "./reading/arrow-reader.ts";
+import { streamMessages } from "./reading/stream-messages.ts";
 
 const COLUMNS: readonly (readonly [string, DataType, readonly Scalar[]])[] = [
   ["b", BOOLEAN, [true, undefined, false]],
@@ -143,3 +146,66 @@ describe("buffers", () => {
     expect(columnBuffers(INT64, vectorOf(INT64, [1, undefined]), 2)).toMatchObject({ nullCount: 1, buffers: [new Uint8Array([1]), {}] });
   });
 });
+
+describe("what readers get back", () => {
+  /** Writes batches one after the other on the same memory, and reads each. */
+  function check(type: DataType, vectors: readonly Vector[], rowCount: number): void {
+    const header = { name: "v", type };
+    for (const compression of [undefined, "lz4", "zstd"] as const) {
+      const parts = vectors.map((vector) => encodeArrowBatch([header], { rowCount, vectors: [vector] }, compression));
+      const reader = new ArrowReader();
+      const want = vectors.map((vector) => Array.from({ length: rowCount }, (_, row) => scalarAt(vector, type, row)));
+      const got: unknown[] = [];
+      for (const { metadata, body } of streamMessages(Buffer.concat([encodeArrowSchema([header]), ...parts]))) {
+        const message = reader.read(metadata, body);
+        if (message.kind !== "batch") continue;
+        const [vector] = message.batch.vectors;
+        got.push(Array.from({ length: rowCount }, (_, row) => vector && scalarAt(vector, type, row)));
+      }
+      expect(got).toEqual(want);
+    }
+  }
+
+  test("texts of dictionaries in runs and one by one, long and empty ones, NULLs, large dictionaries", () => {
+    const rowCount = 3000;
+    const small = [undefined, "a", "", "a text of more bytes than a loop copies, which is 32", "ü"];
+    const large = [undefined, ...Array.from({ length: 70_000 }, (_, i) => `t${i}`)];
+    const vectors = [small, large].flatMap((dictionary) =>
+      [1, 7, 3000].flatMap((run) =>
+        [0, 1].map((from): Vector => {
+          const codeAt = (row: number): number => from + ((Math.floor(row / run) * 7919) % (dictionary.length - from));
+          return { kind: "dictionary", codes: Uint32Array.from({ length: rowCount }, (_, row) => codeAt(row)), dictionary };
+        }),
+      ),
+    );
+    check(STRING, vectors, rowCount);
+  });
+
+  test("whole numbers in arrays of every class", () => {
+    const values = Array.from({ length: 500 }, (_, row) => (row * 7) % 120);
+    const classes = [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array];
+    const vectors = classes.map((numbers): Vector => ({ kind: "number", values: numbers.from(values), validity: undefined }));
+    for (const type of [INT8, INT16, UINT16, INT32, INT64, UINT64, FLOAT32, FLOAT64]) check(type, vectors, values.length);
+    const edges = [Int8Array.of(-128, 127), Int16Array.of(-32_768, 32_767), Int32Array.of(-(2 ** 31), 2 ** 31 - 1)];
+    check(INT64, [...edges, Uint32Array.of(0, 2 ** 32 - 1), Float64Array.of(-(2 ** 53) + 1, 2 ** 53 - 1)].map(numberVector), 2);
+  });
+
+  test("bytes that cannot be compressed stand as they are", () => {
+    let state = 42;
+    const values = Float64Array.from({ length: 1000 }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state * 1.000_000_1 + Math.sqrt(state);
+    });
+    check(FLOAT64, [numberVector(values)], values.length);
+    const [plain, packed] = ([undefined, "zstd"] as const).map(
+      (compression) =>
+        encodeArrowBatch([{ name: "v", type: BINARY }], { rowCount: 1, vectors: [vectorOf(BINARY, [new Uint8Array([7])])] }, compression)
+          .length,
+    );
+    expect(packed).toBeLessThan((plain ?? 0) + 100);
+  });
+});
+
+function numberVector(values: NumberArray): Vector {
+  return { kind: "number", values, validity: undefined };
+}

@@ -3,10 +3,11 @@
  * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
  */
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
-import { encodeLz4Frame } from "../lz4/frame.ts";
+import { encodeLz4Frame, lz4FrameBytes } from "../lz4/frame.ts";
 import { columnParts } from "./column-parts.ts";
 import { type ArrowField, writeField } from "./field-type.ts";
 import { FlatBufferWriter, type TableField } from "./flatbuffer.ts";
+import { threadScratch } from "./scratch.ts";
 
 /** Metadata version 5, since Arrow 1.0. */
 const METADATA_V5 = 4;
@@ -16,11 +17,16 @@ export const HEADER: Readonly<Record<"None" | "Schema" | "RecordBatch", number>>
 const CODECS = { lz4: 0, zstd: 1 } as const;
 /** Bytes that a buffer of a compressed body begins with: its length before compression. */
 const LENGTH_BYTES = 8;
+/** Such a length says that a buffer is not compressed. */
+const NOT_PACKED = -1n;
 
 /** How a body is compressed; undefined: not at all. */
 export type ArrowCompression = keyof typeof CODECS | undefined;
 
-/** A message: its metadata and its body in pieces, each of which begins at a multiple of 8. */
+/**
+ * A message: its metadata and its body in pieces, each of which begins at a multiple of 8. Pieces of a batch lie on its vectors and on memory
+ * that the thread's next batch gets: to be copied at once.
+ */
 export interface ArrowMessageParts {
   readonly metadata: Uint8Array;
   readonly body: readonly Uint8Array[];
@@ -52,22 +58,25 @@ export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch,
   return framedMessage(arrowBatchParts(headers, batch, compression));
 }
 
-/** One record batch, unframed; its pieces may lie on the batch's vectors. @throws as `encodeArrowBatch` */
+/** One record batch, unframed. @throws as `encodeArrowBatch` */
 export function arrowBatchParts(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): ArrowMessageParts {
   const nodes: [number, number][] = [];
   const places: [number, number][] = [];
   const body: Uint8Array[] = [];
   let length = 0;
+  threadScratch.begin();
   for (const [position, header] of headers.entries()) {
     const vector = batch.vectors[position];
     if (vector === undefined) continue;
-    for (const { rowCount, nullCount, buffers } of columnParts(header.type, vector, batch.rowCount)) {
+    for (const { rowCount, nullCount, buffers } of columnParts(header.type, vector, batch.rowCount, threadScratch)) {
       nodes.push([rowCount, nullCount]);
       for (const plain of buffers) {
-        const buffer = compression === undefined ? plain : compressed(plain, compression);
-        places.push([length, buffer.length]);
+        const isPlain = compression === undefined || plain.length === 0;
+        const buffer = isPlain ? plain : compressed(plain, compression, body);
+        const bytes = isPlain ? plain.length : LENGTH_BYTES + buffer.length;
+        places.push([length, bytes]);
         body.push(buffer);
-        length += pad8(buffer.length);
+        length += pad8(bytes);
       }
     }
   }
@@ -92,13 +101,21 @@ export function encodeArrowEnd(): Uint8Array<ArrayBuffer> {
   return new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 }
 
-function compressed(plain: Uint8Array, compression: keyof typeof CODECS): Uint8Array {
-  if (plain.length === 0) return plain;
-  const packed = compression === "lz4" ? encodeLz4Frame(plain) : Bun.zstdCompressSync(plain, { level: 1 });
-  const out = new Uint8Array(LENGTH_BYTES + packed.length);
-  new DataView(out.buffer).setBigInt64(0, BigInt(plain.length), true);
-  out.set(packed, LENGTH_BYTES);
-  return out;
+/** A buffer as a compressed body has it, packed or, where that does not make it shorter, as it is; what stands before it goes to `body`. */
+function compressed(plain: Uint8Array, compression: keyof typeof CODECS, body: Uint8Array[]): Uint8Array {
+  const packed = compression === "lz4" ? packedLz4(plain) : Bun.zstdCompressSync(plain, { level: 1 });
+  const isPacked = packed.length < plain.length;
+  const head = new Uint8Array(LENGTH_BYTES);
+  new DataView(head.buffer).setBigInt64(0, isPacked ? BigInt(plain.length) : NOT_PACKED, true);
+  body.push(head);
+  return isPacked ? packed : plain;
+}
+
+function packedLz4(plain: Uint8Array): Uint8Array {
+  const room = threadScratch.bytes(lz4FrameBytes(plain.length));
+  const packed = encodeLz4Frame(plain, room);
+  threadScratch.shorten(room, packed.length);
+  return packed;
 }
 
 /** A message that says nothing: what Flight has beside it is what counts. */

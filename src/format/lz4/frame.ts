@@ -116,12 +116,20 @@ function need(bytes: Uint8Array, at: number, count: number): void {
   if (at + count > bytes.length) throw new Lz4Error(`the frame ends at byte ${bytes.length}, in the middle`);
 }
 
-/** One frame of some bytes. Blocks that do not get shorter are stored as they are. */
-export function encodeLz4Frame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+/** Bytes that a frame of so many takes at most. */
+export function lz4FrameBytes(length: number): number {
+  return 7 + length + Math.ceil(length / BLOCK_BYTES[WRITTEN_CODE]!) * 4 + 4;
+}
+
+/**
+ * One frame of some bytes. Blocks that do not get shorter are stored as they are.
+ *
+ * @param output where it goes, `lz4FrameBytes` long
+ * @returns the part of it that is used
+ */
+export function encodeLz4Frame<B extends ArrayBufferLike>(bytes: Uint8Array, output: Uint8Array<B>): Uint8Array<B> {
   const blockMax = BLOCK_BYTES[WRITTEN_CODE]!;
-  const blocks = Math.ceil(bytes.length / blockMax);
-  const output = new Uint8Array(7 + bytes.length + blocks * 4 + 4);
-  const view = new DataView(output.buffer);
+  const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
   view.setUint32(0, MAGIC, true);
   output[4] = VERSION | INDEPENDENT;
   output[5] = WRITTEN_CODE << 4;

@@ -85,3 +85,33 @@ test("refuses a time that is NULL", () => {
   const vectors = COLUMNS.map(({ type }) => vectorOf(type, [undefined]));
   expect(() => new ColumnWrites("t", COLUMNS).batch(vectors, 1)).toThrow("cannot write to t: the time index ts is NULL in some rows");
 });
+
+test("batches of several blocks: tags that do not depend on each other, sets that come back, tags of numbers, NULLs", () => {
+  const columns: readonly WrittenColumn[] = [
+    { name: "a", type: STRING, semantic: "tag" },
+    { name: "b", type: STRING, semantic: "tag" },
+    { name: "n", type: INT64, semantic: "tag" },
+    { name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp" },
+  ];
+  const writes = new ColumnWrites("t", columns);
+  const rowCount = 10_000;
+  for (const seed of [1, 7, 1]) {
+    const a = Array.from({ length: rowCount }, (_, row): Scalar => ((row * seed) % 11 === 0 ? undefined : `a${(row * 31 * seed) % 97}`));
+    const b = Array.from({ length: rowCount }, (_, row): Scalar => `b${(row * 17 * seed) % 89}`);
+    const n = Array.from({ length: rowCount }, (_, row): Scalar => (row % 13 === 0 ? undefined : (row % 3) - 1));
+    const times = vectorOf(
+      TIMESTAMP_NANOSECOND,
+      a.map((_, row) => BigInt(row)),
+    );
+    const batch = writes.batch([vectorOf(STRING, a), dictionaryOf(b), vectorOf(INT64, n), times], rowCount);
+    const want = a.map((each, row) => ({ a: each, b: b[row], n: n[row] === undefined ? undefined : String(n[row]) }));
+    expect(rowsOf(batch).map((row) => (row as { readonly tags: unknown }).tags)).toEqual(want);
+    expect(new Set(batch.tables[0]?.keys).size).toBe(new Set(want.map((row) => JSON.stringify(row))).size);
+  }
+});
+
+test("of tags without a column there is one set", () => {
+  const writes = new ColumnWrites("t", [{ name: "ts", type: TIMESTAMP_NANOSECOND, semantic: "timestamp" }]);
+  const batch = writes.batch([vectorOf(TIMESTAMP_NANOSECOND, [1n, 2n, 3n])], 3);
+  expect([...(batch.tables[0]?.keys ?? [])]).toEqual([0, 0, 0]);
+});

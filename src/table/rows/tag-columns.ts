@@ -1,19 +1,24 @@
 /**
- * Tag columns of batches → keys of their tag sets, column by column: each value becomes a code of its column, the codes of a row are its
- * raw key. A known tag set costs a hash of as many words as there are tags.
+ * Tag columns of batches → keys of their tag sets: each value becomes a code of its column, and the codes of a row have a key. No string is
+ * made for a tag that is known.
  *
- *   columns ─ TextCodes ─► | code | code | … |  a row ─► SeriesDictionary ─► key
+ *   columns ─ TextCodes ─► codes, a column each ─ TagSets ─► key        a new tag set ─► SeriesDictionary, as the codes of its row
+ *
+ * DoPut of the TSBS cpu schema, 10 tags as texts (flight.bench.ts, Bun 1.4.5): 0.55 -> 0.37 us of CPU a row; before, each row hashed its
+ * bytes one by one, wrote its codes as a key and compared that.
  */
 import type { DataType } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
-import type { DictionaryVector, Vector } from "../../column/vector.ts";
+import { TextCodes } from "../../column/text-codes.ts";
+import type { DictionaryVector, NumberVector, Vector } from "../../column/vector.ts";
 import { SeriesDictionary } from "../series-dictionary.ts";
 import { tagText } from "../tag-value.ts";
-import { TextCodes } from "./text-codes.ts";
+import { BLOCK_ROWS, TagSets } from "./tag-sets.ts";
 
 /** Bytes of texts of all columns after which it begins anew. Reason: a tag may be different in each row. */
 const CODES_BYTES_MAX: number = 64 * 1024 * 1024;
-const WORD_BYTES = 4;
+/** Of a number whose code is kept. */
+const NUMBER_BYTES = 48;
 
 const encoder = new TextEncoder();
 
@@ -26,31 +31,46 @@ export interface TagColumn {
 
 /** Codes of one column. */
 class ColumnCodes {
-  codes: TextCodes = new TextCodes();
+  private readonly codes: TextCodes = new TextCodes();
+  /** Codes of numbers. */
+  private readonly numbers: Map<number, number> = new Map();
   private source: DictionaryVector["dictionary"] = [];
   /** Code of each of the source's. */
   private remap: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   private remapped = 0;
 
-  /** Writes the codes of rows to every `step`-th of `target` from `at` on. */
-  write(vector: Vector, type: DataType, rowCount: number, target: Uint32Array, at: number, step: number): void {
+  get byteLength(): number {
+    return this.codes.byteLength + this.numbers.size * NUMBER_BYTES;
+  }
+
+  textOf(code: number): string | undefined {
+    return this.codes.texts[code];
+  }
+
+  /** Writes the codes of rows `[from, to)` to the beginning of `target`. */
+  write(vector: Vector, type: DataType, from: number, to: number, target: Uint32Array): void {
     if (vector.kind === "dictionary") {
       const { codes } = vector;
       const remap = this.remapOf(vector.dictionary);
-      for (let row = 0, to = at; row < rowCount; row++, to += step) target[to] = remap[codes[row] as number] as number;
-      return;
-    }
-    const { validity } = vector;
-    const own = this.codes;
-    if (vector.kind === "bytes" && type.kind === "string") {
-      const { offsets, bytes } = vector;
-      for (let row = 0, to = at; row < rowCount; row++, to += step) {
-        const isNull = validity !== undefined && validity[row] === 0;
-        target[to] = isNull ? 0 : own.codeOf(bytes, offsets[row] as number, offsets[row + 1] as number);
+      for (let row = from, i = 0; row < to; row++, i++) target[i] = remap[codes[row] as number] as number;
+    } else if (vector.kind === "bytes" && type.kind === "string") this.codes.codesOf(vector, from, to, target);
+    else if (vector.kind === "number" && type.kind !== "float") this.writeNumbers(vector, type, from, to, target);
+    else for (let row = from, i = 0; row < to; row++, i++) target[i] = this.codeOfText(tagText(scalarAt(vector, type, row), type));
+  }
+
+  /** Not of floats, of which two that are equal have two texts: 0 and -0. */
+  private writeNumbers(vector: NumberVector, type: DataType, from: number, to: number, target: Uint32Array): void {
+    const { values, validity } = vector;
+    const { numbers } = this;
+    for (let row = from, i = 0; row < to; row++, i++) {
+      const value = values[row] as number;
+      let code = validity !== undefined && validity[row] === 0 ? 0 : numbers.get(value);
+      if (code === undefined) {
+        code = this.codeOfText(tagText(scalarAt(vector, type, row), type));
+        numbers.set(value, code);
       }
-      return;
+      target[i] = code;
     }
-    for (let row = 0, to = at; row < rowCount; row++, to += step) target[to] = this.codeOfText(tagText(scalarAt(vector, type, row), type));
   }
 
   private codeOfText(text: string | undefined): number {
@@ -78,61 +98,48 @@ export class TagColumns {
   readonly dictionary: SeriesDictionary = new SeriesDictionary();
   private readonly table: string;
   private readonly tags: readonly TagColumn[];
+  private readonly names: readonly string[];
+  private readonly sets: TagSets;
   private columns: readonly ColumnCodes[];
 
   constructor(table: string, tags: readonly TagColumn[]) {
     this.table = table;
     this.tags = tags;
+    this.names = tags.map(({ name }) => name);
     this.columns = tags.map(() => new ColumnCodes());
+    this.sets = new TagSets(tags.length, (codes, hash) => this.add(codes, hash));
   }
 
   /** The keys of the rows of a batch. Those of earlier batches may be forgotten. */
   keysOf(vectors: readonly Vector[], rowCount: number): Uint32Array {
-    if (this.dictionary.full || this.columns.reduce((sum, { codes }) => sum + codes.byteLength, 0) > CODES_BYTES_MAX) this.clear();
-    const width = this.tags.length;
-    const words = new Uint32Array(rowCount * width);
-    for (const [i, { type, position }] of this.tags.entries()) {
-      const vector = vectors[position];
-      if (vector !== undefined) this.columns[i]?.write(vector, type, rowCount, words, i, width);
-    }
-    return this.keysOfWords(words, rowCount, width);
-  }
-
-  private clear(): void {
-    this.dictionary.clear();
-    this.columns = this.tags.map(() => new ColumnCodes());
-  }
-
-  private keysOfWords(words: Uint32Array, rowCount: number, width: number): Uint32Array {
-    const { dictionary } = this;
+    if (this.dictionary.full || this.columns.reduce((sum, { byteLength }) => sum + byteLength, 0) > CODES_BYTES_MAX) this.clear();
     const keys = new Uint32Array(rowCount);
-    const view = new DataView(words.buffer);
-    const rowBytes = width * WORD_BYTES;
-    for (let row = 0, at = 0; row < rowCount; row++, at += width) {
-      let hash = 0x811c9dc5;
-      for (let i = at; i < at + width; i++) hash = Math.imul(hash ^ (words[i] as number), 0x01000193);
-      hash ^= hash >>> 15;
-      const from = at * WORD_BYTES;
-      const known = dictionary.findIn(view, from, from + rowBytes, hash);
-      keys[row] = known >= 0 ? known : this.add(words, at, hash);
+    for (let from = 0; from < rowCount; from += BLOCK_ROWS) {
+      const to = Math.min(rowCount, from + BLOCK_ROWS);
+      for (const [i, { type, position }] of this.tags.entries()) {
+        const vector = vectors[position];
+        const codes = this.sets.codes[i];
+        if (vector !== undefined && codes !== undefined) this.columns[i]?.write(vector, type, from, to, codes);
+      }
+      this.sets.keysOf(to - from, keys, from);
     }
     return keys;
   }
 
-  private add(words: Uint32Array, at: number, hash: number): number {
+  private clear(): void {
+    this.dictionary.clear();
+    this.sets.clear();
+    this.columns = this.tags.map(() => new ColumnCodes());
+  }
+
+  private add(codes: Uint32Array<ArrayBuffer>, hash: number): number {
     const { tags, columns, dictionary, table } = this;
-    const names: string[] = [];
-    const values: string[] = [];
-    const nulls: string[] = [];
-    for (const [i, { name }] of tags.entries()) {
-      const text = columns[i]?.codes.texts[words[at + i] as number];
-      if (text === undefined) nulls.push(name);
-      else {
-        names.push(name);
-        values.push(text);
-      }
-    }
-    const bytes = new Uint8Array(words.buffer, at * WORD_BYTES, tags.length * WORD_BYTES);
+    const texts = tags.map((_, i) => columns[i]?.textOf(codes[i] as number));
+    const nulls = this.names.filter((_, i) => texts[i] === undefined);
+    // One array of names for all of them, so that what is found out about it need not be found out again.
+    const names = nulls.length === 0 ? this.names : this.names.filter((_, i) => texts[i] !== undefined);
+    const values = texts.filter((text) => text !== undefined);
+    const bytes = new Uint8Array(codes.buffer);
     return dictionary.add(bytes, 0, bytes.length, hash, { table, names, values, ...(nulls.length === 0 ? {} : { nulls }) });
   }
 }

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
-import { type DataType, INT64, isNested, STRING } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, INT16, INT64, isNested, STRING, TIMESTAMP_NANOSECOND, UINT64 } from "../../../column/data-type.ts";
 import { decodeNested, type NestedPart } from "../../../column/nested.ts";
 import { scalarAt } from "../../../column/scalar.ts";
-import type { Vector } from "../../../column/vector.ts";
+import { exactInteger } from "../../../column/exact-integer.ts";
+import type { Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { encodeArrowBatch, encodeArrowEnd, encodeArrowSchema } from "../encode-stream.ts";
 import { ArrowReader } from "./arrow-reader.ts";
@@ -230,4 +231,98 @@ test("random columns of 64-bit integers are those of bigints", () => {
     }),
     { seed: 20_261_124, numRuns: 300 },
   );
+});
+
+describe("a reader that borrows the thread's memory", () => {
+  /** The same bytes, that many behind a multiple of 8. */
+  const shifted = (bytes: Uint8Array, by: number): Uint8Array => {
+    const copy = new Uint8Array(bytes.length + by).subarray(by);
+    copy.set(bytes);
+    return copy;
+  };
+
+  /** What each batch holds before the next is read. */
+  function cellsOfBatches(bytes: Uint8Array, isReused: boolean): unknown[] {
+    const reader = new ArrowReader(64 * MIB);
+    if (isReused) reader.borrowMemory(1000);
+    let headers: readonly ColumnHeader[] = [];
+    const cells: unknown[] = [];
+    for (const { metadata, body } of streamMessages(bytes)) {
+      const message = reader.read(metadata, body);
+      if (message.kind === "schema") ({ headers } = message);
+      if (message.kind !== "batch") continue;
+      const { vectors, rowCount } = message.batch;
+      cells.push(headers.map(({ type }, c) => cellsOf(vectors[c] as Vector, type, rowCount)));
+    }
+    return cells;
+  }
+
+  for (const name of ["every-type", "version-4", "lz4", "zstd", "empty", "delta", "replaced", "delta-numbers"]) {
+    test(`reads ${name} wherever it lies`, async () => {
+      const bytes = await fixture(`${name}.arrows`);
+      const want = cellsOfBatches(bytes, false);
+      for (const by of [0, 1, 4]) expect(cellsOfBatches(shifted(bytes, by), true)).toEqual(want);
+    });
+  }
+
+  test("random numbers, times and texts, batch after batch, with NULLs", () => {
+    const types: readonly DataType[] = [INT64, UINT64, TIMESTAMP_NANOSECOND, STRING, BOOLEAN, INT16];
+    const headers = types.map((type, i) => ({ name: `c${i}`, type }));
+    const whole = (min: bigint, max: bigint): fc.Arbitrary<bigint> =>
+      fc.oneof({ arbitrary: fc.bigInt({ min: 0n, max: 100n }), weight: 20 }, fc.bigInt({ min, max }));
+    const nullable = (values: fc.Arbitrary<Scalar>): fc.Arbitrary<Scalar> =>
+      fc.oneof({ arbitrary: values, weight: 8 }, fc.constant(undefined));
+    const row = fc.tuple(
+      nullable(fc.oneof({ arbitrary: whole(-(2n ** 31n), 2n ** 31n), weight: 99 }, whole(-(2n ** 63n), 2n ** 63n - 1n))),
+      nullable(fc.oneof({ arbitrary: whole(0n, 2n ** 32n), weight: 99 }, whole(0n, 2n ** 64n - 1n))),
+      nullable(whole(-(2n ** 54n), 2n ** 54n)),
+      nullable(fc.string({ maxLength: 9, unit: "grapheme" })),
+      nullable(fc.boolean()),
+      nullable(fc.integer({ min: -32_768, max: 32_767 })),
+    );
+    const batches = fc.array(fc.array(row, { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(batches, fc.integer({ min: 0, max: 7 }), (rows, by) => {
+        const encoded = rows.map((some) => {
+          const vectors = types.map((type, c) =>
+            vectorOf(
+              type,
+              some.map((each): Scalar => (typeof each[c] === "bigint" && type.kind === "int" ? exactInteger(each[c]) : each[c])),
+            ),
+          );
+          return encodeArrowBatch(headers, { rowCount: some.length, vectors }, undefined);
+        });
+        const stream = Buffer.concat([encodeArrowSchema(headers), ...encoded, encodeArrowEnd()]);
+        const want = rows.map((some) => types.map((type, c) => some.map((each) => cellOf(each[c], type))));
+        expect(cellsOfBatches(shifted(stream, by), true)).toEqual(want);
+      }),
+      { seed: 20_261_124, numRuns: 300 },
+    );
+  });
+});
+
+test("integers of 64 bits come as 32 where all fit, also in pieces and off a multiple of 4", () => {
+  const rowCount = 5000;
+  for (const [type, edge, isNarrow] of [
+    [INT64, -(2 ** 31), true],
+    [INT64, 2 ** 31 - 1, true],
+    [INT64, 2 ** 31, false],
+    [INT64, -(2 ** 31) - 1, false],
+    [UINT64, 2 ** 31 - 1, true],
+    [UINT64, 2 ** 32 - 1, false],
+  ] as const) {
+    const values = Array.from({ length: rowCount }, (_, row) => (row === 4321 ? edge : row));
+    const header = { name: "v", type };
+    const stream = Buffer.concat([
+      encodeArrowSchema([header]),
+      encodeArrowBatch([header], { rowCount, vectors: [vectorOf(type, values)] }, undefined),
+    ]);
+    for (const by of [0, 3]) {
+      const copy = new Uint8Array(stream.length + by).subarray(by);
+      copy.set(stream);
+      const [vector] = readStream(copy).batches[0]?.vectors ?? [];
+      expect(vector?.kind === "number" && vector.values instanceof Int32Array).toBe(isNarrow);
+      expect(cellsOf(vector as Vector, type, rowCount)).toEqual(values.map(String));
+    }
+  }
 });

@@ -21,6 +21,7 @@ import { StreamDictionaries } from "./dictionaries.ts";
 import { type FlatTable, rootTable } from "./flat-table.ts";
 import { ColumnReader } from "./read-column.ts";
 import { INTERVALS_AS_BYTES } from "./read-values.ts";
+import { Scratch, threadScratch } from "../scratch.ts";
 
 /** Memory that a message may take beside its own bytes. Reason: zstd makes 64 MiB of a few KiB. */
 const UNFOLDED_BYTES_MAX: number = 512 * 1024 * 1024;
@@ -67,9 +68,18 @@ export class ArrowReader {
   private readonly bytesMax: number;
   private fields: readonly ArrowField[] | undefined;
   private dictionaries: StreamDictionaries = new StreamDictionaries([]);
+  private borrowedRowsMax = 0;
 
   constructor(bytesMax: number = UNFOLDED_BYTES_MAX) {
     this.bytesMax = bytesMax;
+  }
+
+  /**
+   * From now on a batch of up to so many rows lies on memory that the thread's next batch gets, whoever reads or writes it: it is valid until
+   * anything else runs.
+   */
+  borrowMemory(rowsMax: number): void {
+    this.borrowedRowsMax = rowsMax;
   }
 
   /**
@@ -104,7 +114,7 @@ export class ArrowReader {
     const data = header.table(1);
     if (data === undefined) throw malformed(`dictionary ${id} has no values`);
     const field = this.dictionaries.fieldOf(id);
-    const { vector, rowCount } = new ColumnReader(new Body(data, body, allowance), this.dictionaries).plain(field);
+    const { vector, rowCount } = new ColumnReader(new Body(data, body, allowance, new Scratch()), this.dictionaries).plain(field);
     if (data.count(0, "the number of values of a dictionary") !== rowCount) throw malformed(`dictionary ${id} has two lengths`);
     this.dictionaries.take(id, header.u8(2, 0) !== 0, vector, rowCount);
     return DICTIONARY;
@@ -112,7 +122,10 @@ export class ArrowReader {
 
   private batch(header: FlatTable, body: Uint8Array, fields: readonly ArrowField[], allowance: Allowance): Batch {
     const rowCount = header.count(0, "the number of rows of a batch");
-    const reader = new ColumnReader(new Body(header, body, allowance), this.dictionaries);
+    const isBorrowed = rowCount <= this.borrowedRowsMax;
+    if (isBorrowed) threadScratch.begin();
+    const scratch = isBorrowed ? threadScratch : new Scratch();
+    const reader = new ColumnReader(new Body(header, body, allowance, scratch), this.dictionaries);
     const vectors = fields.map((field) => {
       const column = reader.read(field);
       if (column.rowCount !== rowCount) throw malformed(`column ${field.path} has ${column.rowCount} rows; the batch has ${rowCount}`);

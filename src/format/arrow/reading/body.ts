@@ -7,6 +7,7 @@ import { decodeLz4Frames } from "../../lz4/frame.ts";
 import { isWholeZstd } from "../../zstd/frames.ts";
 import { malformed, unsupported } from "./arrow-failure.ts";
 import type { FlatTable, FlatVector } from "./flat-table.ts";
+import type { Scratch } from "../scratch.ts";
 
 /** Bytes in front of a compressed buffer: how long it is unpacked, or -1 for one that is not compressed. */
 const LENGTH_BYTES = 8;
@@ -35,6 +36,8 @@ export class Allowance {
 /** The next nodes and buffers of a `RecordBatch` table, in the order of its columns. */
 export class Body {
   readonly allowance: Allowance;
+  /** Memory for what its columns become. */
+  readonly scratch: Scratch;
   private readonly batch: FlatTable;
   private readonly bytes: Uint8Array;
   private readonly nodes: FlatVector;
@@ -45,7 +48,8 @@ export class Body {
   private buffer = 0;
   private view = 0;
 
-  constructor(batch: FlatTable, bytes: Uint8Array, allowance: Allowance) {
+  constructor(batch: FlatTable, bytes: Uint8Array, allowance: Allowance, scratch: Scratch) {
+    this.scratch = scratch;
     this.batch = batch;
     this.bytes = bytes;
     this.allowance = allowance;

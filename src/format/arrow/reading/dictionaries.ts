@@ -6,11 +6,14 @@ import { malformed } from "./arrow-failure.ts";
 import type { ArrowDictionary, ArrowField } from "./arrow-field.ts";
 import { codesOf } from "./kernels/words.ts";
 import { type Dictionaries, scalarType } from "./read-column.ts";
+import type { Scratch } from "../scratch.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 
 /** Values of a dictionary, however many messages they come in. Reason: they stay in memory while the stream lasts. */
 const VALUES_MAX = 1_000_000;
+
+const UINT32_MAX = 0xffff_ffff;
 
 /** A dictionary whose values are texts: these become codes, each text once. */
 interface Texts {
@@ -68,13 +71,16 @@ export class StreamDictionaries implements Dictionaries {
     this.known.set(id, dictionary);
   }
 
-  pick({ id }: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number): Vector {
+  pick({ id }: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number, scratch: Scratch): Vector {
     const dictionary = this.known.get(id);
     if (dictionary === undefined) throw malformed(`dictionary ${id} of column ${field.path} did not come before its first batch`);
     if (indexes.kind !== "number") throw malformed(`column ${field.path} has an index beyond its dictionary`);
     if (dictionary.kind === "texts") {
-      const codes = new Uint32Array(rowCount);
-      const flaw = codesOf(indexes.values, indexes.validity, dictionary.remap, dictionary.count, codes);
+      const codes = scratch.words(rowCount);
+      // A double is beyond 32 bits, and so beyond any dictionary; what stands for NULL may be.
+      if (indexes.values instanceof Float64Array) for (let row = 0; row < rowCount; row++) codes[row] = saturated(indexes.values[row]!);
+      else codes.set(indexes.values.subarray(0, rowCount)); // One native call, whatever the width: -1 is beyond any dictionary then.
+      const flaw = codesOf(codes, indexes.validity, dictionary.remap, dictionary.count);
       if (flaw >= 0) throw beyond(field, flaw, dictionary.count);
       return { kind: "dictionary", codes, dictionary: dictionary.texts };
     }
@@ -87,6 +93,10 @@ export class StreamDictionaries implements Dictionaries {
     });
     return vectorOf(scalarType(field.type), rows);
   }
+}
+
+function saturated(index: number): number {
+  return index >= 0 && index < UINT32_MAX ? index : UINT32_MAX;
 }
 
 /** A value that stays when the message that it lies on is gone. */

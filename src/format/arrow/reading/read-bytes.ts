@@ -1,10 +1,10 @@
 /** Texts and binary values: their offsets are checked once, and their bytes stay where they are. */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import type { BytesVector, Validity } from "../../../column/vector.ts";
 import { malformed } from "./arrow-failure.ts";
 import type { ArrowField } from "./arrow-field.ts";
 import type { Body } from "./body.ts";
-import { aligned, flawedOffset, splitCharacter } from "./kernels/words.ts";
+import { flawedOffset, splitCharacter } from "./kernels/words.ts";
 
 const EMPTY = new Uint8Array(0);
 const UINT32_MAX = 0xffff_ffff;
@@ -25,21 +25,21 @@ export function readOffsets(body: Body, field: ArrowField, rowCount: number, wid
     return new Uint32Array(1);
   }
   needBytes(buffer, (rowCount + 1) * (wide ? 8 : 4), field);
-  const offsets = wide ? narrowed(buffer, rowCount + 1, field) : offsetsIn(buffer, rowCount + 1);
+  const offsets = wide ? narrowed(body, buffer, rowCount + 1, field) : offsetsIn(body, buffer, rowCount + 1);
   const flaw = flawedOffset(offsets, typeof end === "function" ? end() : end);
   if (flaw >= 0)
     throw malformed(`column ${field.path} has values that do not lie one behind the other, or behind their end, at row ${flaw}`);
   return offsets;
 }
 
-function offsetsIn(buffer: Uint8Array, count: number): Uint32Array {
-  const bytes = aligned(buffer, 4);
+function offsetsIn({ scratch }: Body, buffer: Uint8Array, count: number): Uint32Array {
+  const bytes = scratch.aligned(buffer.subarray(0, count * 4), 4);
   return new Uint32Array(bytes.buffer, bytes.byteOffset, count);
 }
 
-function narrowed(buffer: Uint8Array, count: number, field: ArrowField): Uint32Array {
-  const words = offsetsIn(buffer, count * 2);
-  const offsets = new Uint32Array(count);
+function narrowed(body: Body, buffer: Uint8Array, count: number, field: ArrowField): Uint32Array {
+  const words = offsetsIn(body, buffer, count * 2);
+  const offsets = body.scratch.words(count);
   for (let i = 0; i < count; i++) {
     if (words[i * 2 + 1]! !== 0) throw malformed(`column ${field.path} has offsets beyond 4 GiB`);
     offsets[i] = words[i * 2]!;
@@ -91,7 +91,7 @@ export function readViews(body: Body, field: ArrowField, rowCount: number, valid
     const size = offsets[row + 1]! - offsets[row]!;
     if (size === 0) continue;
     const at = row * VIEW_BYTES;
-    if (size <= SHORT_MAX) bytes.set(buffer.subarray(at + 4, at + 4 + size), offsets[row]!);
+    if (size <= SHORT_MAX) for (let i = 0, to = offsets[row]!; i < size; i++) bytes[to + i] = buffer[at + 4 + i]!;
     else {
       const from = view.getInt32(at + 12, true);
       bytes.set(data[view.getInt32(at + 8, true)]!.subarray(from, from + size), offsets[row]!);
@@ -118,6 +118,7 @@ function checkedText(vector: BytesVector, field: ArrowField): BytesVector {
   if (field.type.kind !== "string") return vector;
   const { offsets, bytes } = vector;
   const text = bytes.subarray(offsets[0], offsets[offsets.length - 1]);
+  if (isAscii(text)) return vector;
   if (!isUtf8(text) || splitCharacter(offsets, bytes) >= 0) throw malformed(`column ${field.path} has text that is not UTF-8`);
   return vector;
 }

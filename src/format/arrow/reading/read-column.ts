@@ -11,6 +11,7 @@ import type { Body } from "./body.ts";
 import { unpackedBits } from "./kernels/words.ts";
 import { needBytes, readBytes, readFixed, readOffsets, readViews } from "./read-bytes.ts";
 import { INTERVALS_AS_BYTES, readValues } from "./read-values.ts";
+import type { Scratch } from "../scratch.ts";
 
 /** A column and how many rows it has. Intervals are their 16 bytes. */
 export interface ReadColumn {
@@ -21,7 +22,7 @@ export interface ReadColumn {
 /** What dictionaries hold by now. */
 export interface Dictionaries {
   /** The rows of a column out of indexes of a dictionary. @throws DbError InvalidArguments */
-  pick(encoding: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number): Vector;
+  pick(encoding: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number, scratch: Scratch): Vector;
 }
 
 /** Bytes that a row of a list, or one out of a run, is counted as. */
@@ -44,7 +45,7 @@ export class ColumnReader {
     const { rowCount, validity } = this.begin(field);
     const indexes = readValues({ ...dictionary, kind: "int" }, this.body, field, rowCount, validity);
     this.body.allowance.take(rowCount * 4);
-    return { rowCount, vector: this.dictionaries.pick(dictionary, field, indexes, rowCount) };
+    return { rowCount, vector: this.dictionaries.pick(dictionary, field, indexes, rowCount, this.body.scratch) };
   }
 
   /** Rows and which of them are NULL. */
@@ -54,7 +55,7 @@ export class ColumnReader {
     if (!hasNulls) return { rowCount, validity: undefined };
     needBytes(bits, Math.ceil(rowCount / 8), field);
     this.body.allowance.take(rowCount);
-    return { rowCount, validity: unpackedBits(bits, rowCount) };
+    return { rowCount, validity: unpackedBits(bits, rowCount, this.body.scratch.bytes(rowCount)) };
   }
 
   /** A column that no dictionary encodes, or the values of a dictionary. */

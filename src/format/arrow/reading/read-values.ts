@@ -8,8 +8,9 @@ import { vectorOf } from "../../../column/vector-builder.ts";
 import { malformed } from "./arrow-failure.ts";
 import type { ArrowField, ArrowShape } from "./arrow-field.ts";
 import type { Body } from "./body.ts";
-import { aligned, timeOffsets, unpackedBits, wholeDoubles } from "./kernels/words.ts";
+import { narrowIntegers, timeOffsets, unpackedBits, wholeDoubles } from "./kernels/words.ts";
 import { needBytes } from "./read-bytes.ts";
+import type { Scratch } from "../scratch.ts";
 
 const DAY_MILLIS = 86_400_000;
 const DAY_SECONDS = 86_400;
@@ -26,16 +27,19 @@ const number = (values: NumberArray, validity: Validity): Vector => ({ kind: "nu
 /** Rows of a column. @throws DbError InvalidArguments */
 export function readValues(shape: ValueShape, body: Body, field: ArrowField, rowCount: number, validity: Validity): Vector {
   const buffer = body.nextBuffer();
+  const { scratch } = body;
   const read = (width: number): Uint8Array => {
     needBytes(buffer, rowCount * width, field);
-    return aligned(buffer, Math.min(width, 8));
+    return scratch.aligned(buffer.subarray(0, rowCount * width), Math.min(width, 8));
   };
   switch (shape.kind) {
     case "bits":
       needBytes(buffer, Math.ceil(rowCount / 8), field);
-      return number(unpackedBits(buffer, rowCount), validity);
+      return number(unpackedBits(buffer, rowCount, scratch.bytes(rowCount)), validity);
     case "int":
-      return integers(read(shape.bits / 8), shape.bits, shape.signed, rowCount, validity);
+      if (shape.bits !== 64) return number(smallIntegers(read(shape.bits / 8), shape.bits, shape.signed, rowCount), validity);
+      needBytes(buffer, rowCount * 8, field);
+      return integers(buffer, shape.signed, rowCount, validity, scratch);
     case "float16": {
       const bytes = read(2);
       return number(Float32Array.from(new Float16Array(bytes.buffer, bytes.byteOffset, rowCount)), validity);
@@ -55,7 +59,7 @@ export function readValues(shape: ValueShape, body: Body, field: ArrowField, row
       return number(clockTimes(read(shape.bits / 8), shape.bits, most, field, rowCount, validity), validity);
     }
     case "times":
-      return times(read(8), rowCount, validity);
+      return times(read(8), rowCount, validity, scratch);
     case "decimal":
       return decimals(read(shape.bits / 8), shape.bits, field, rowCount, validity);
     case "interval":
@@ -67,11 +71,13 @@ function wordsOf(bytes: Uint8Array, rowCount: number): Uint32Array {
   return new Uint32Array(bytes.buffer, bytes.byteOffset, rowCount * 2);
 }
 
-function integers(bytes: Uint8Array, bits: 8 | 16 | 32 | 64, signed: boolean, rowCount: number, validity: Validity): Vector {
-  if (bits !== 64) return number(smallIntegers(bytes, bits, signed, rowCount), validity);
-  const doubles = wholeDoubles(wordsOf(bytes, rowCount), rowCount, signed, validity);
-  if (doubles !== undefined) return number(doubles, validity);
-  const { buffer, byteOffset } = bytes;
+function integers(bytes: Uint8Array, signed: boolean, rowCount: number, validity: Validity, scratch: Scratch): Vector {
+  const narrow = scratch.integers(rowCount);
+  if (narrowIntegers(bytes, rowCount, signed, narrow)) return number(narrow, validity);
+  const words = scratch.aligned(bytes.subarray(0, rowCount * 8), 8);
+  const doubles = scratch.doubles(rowCount);
+  if (wholeDoubles(wordsOf(words, rowCount), rowCount, signed, validity, doubles)) return number(doubles, validity);
+  const { buffer, byteOffset } = words;
   const values = signed ? new BigInt64Array(buffer, byteOffset, rowCount) : new BigUint64Array(buffer, byteOffset, rowCount);
   return { kind: "wide", values, validity };
 }
@@ -82,36 +88,37 @@ function smallIntegers({ buffer, byteOffset }: Uint8Array, bits: 8 | 16 | 32, si
   return signed ? new Int32Array(buffer, byteOffset, rowCount) : new Uint32Array(buffer, byteOffset, rowCount);
 }
 
-function times(bytes: Uint8Array, rowCount: number, validity: Validity): Vector {
+function times(bytes: Uint8Array, rowCount: number, validity: Validity, scratch: Scratch): Vector {
   const values = new BigInt64Array(bytes.buffer, bytes.byteOffset, rowCount);
   const first = validity === undefined ? 0 : validity.indexOf(1);
   const base = values[Math.max(first, 0)] ?? 0n;
-  const offsets = timeOffsets(wordsOf(bytes, rowCount), rowCount, base, validity);
-  return offsets === undefined ? { kind: "wide", values, validity } : { kind: "time", base, offsets, validity };
+  const offsets = scratch.doubles(rowCount);
+  const isNear = timeOffsets(wordsOf(bytes, rowCount), rowCount, base, validity, offsets);
+  return isNear ? { kind: "time", base, offsets, validity } : { kind: "wide", values, validity };
 }
 
 /** Days out of milliseconds, which are whole days. */
 function daysOf(bytes: Uint8Array, field: ArrowField, rowCount: number, validity: Validity): Float64Array {
-  const millis = wholeDoubles(wordsOf(bytes, rowCount), rowCount, true, validity);
-  const days = millis?.map((value, row) => (validity !== undefined && validity[row] === 0 ? 0 : value / DAY_MILLIS));
-  if (days === undefined || days.some((day) => !Number.isInteger(day) || Math.abs(day) >= 2 ** 31))
+  const millis = new Float64Array(rowCount);
+  const isWhole = wholeDoubles(wordsOf(bytes, rowCount), rowCount, true, validity, millis);
+  const days = millis.map((value, row) => (validity !== undefined && validity[row] === 0 ? 0 : value / DAY_MILLIS));
+  if (!isWhole || days.some((day) => !Number.isInteger(day) || Math.abs(day) >= 2 ** 31))
     throw malformed(`column ${field.path} has a date64 that is no whole day; send a timestamp`);
   return days;
 }
 
 function clockTimes(bytes: Uint8Array, bits: 32 | 64, most: number, field: ArrowField, rowCount: number, validity: Validity): NumberArray {
-  const values =
-    bits === 32
-      ? Float64Array.from(new Int32Array(bytes.buffer, bytes.byteOffset, rowCount))
-      : wholeDoubles(wordsOf(bytes, rowCount), rowCount, true, validity);
+  const values = new Float64Array(rowCount);
+  let isWhole = true;
+  if (bits === 32) values.set(new Int32Array(bytes.buffer, bytes.byteOffset, rowCount));
+  else isWhole = wholeDoubles(wordsOf(bytes, rowCount), rowCount, true, validity, values);
   for (let row = 0; row < rowCount; row++) {
-    const value = values?.[row] ?? Number.NaN;
-    if (value >= 0 && value <= most) continue;
-    if (validity === undefined || validity[row]! !== 0 || values === undefined)
-      throw malformed(`column ${field.path} has a time beyond a day`);
+    const value = values[row]!;
+    if (isWhole && value >= 0 && value <= most) continue;
+    if (validity === undefined || validity[row]! !== 0 || !isWhole) throw malformed(`column ${field.path} has a time beyond a day`);
     values[row] = 0;
   }
-  return values ?? new Float64Array(0);
+  return values;
 }
 
 function decimals(bytes: Uint8Array, bits: number, field: ArrowField, rowCount: number, validity: Validity): Vector {

@@ -2,8 +2,8 @@
  * DoPut of the native interface (contract query.md 5.5): batches of a table's own columns go into it as they are, and each is acknowledged
  * once it is in the log.
  *
- *   messages ─► PutStream ─► ColumnWrites ─► db.write ─┬─► the next message, while fewer than `WRITES_MAX` are on their way
- *                                                      └─► acknowledgement, in the order of the batches
+ *   messages ─► memory for a write ─► PutStream ─► ColumnWrites ─► db.write ─┬─► the next message, while fewer than `WRITES_MAX` are on their way
+ *                                                                            └─► acknowledgement, in the order of the batches
  *
  * A batch is one record of the log, whole or not at all, unless it has more than `WRITE_ROWS_MAX` rows: then its parts are, and it is
  * acknowledged after the last one.
@@ -25,6 +25,7 @@ import { castValue } from "../../../value/cast.ts";
 import type { Hints } from "../../common/hints.ts";
 import { writeOptionsOf, type WriteSettings } from "../../common/write-options.ts";
 import type { PutResultInit } from "./flight-sql-door.ts";
+import type { FlightMessage } from "./flight-data.ts";
 import type { PutBatch, PutStream } from "./put-stream.ts";
 
 /** Rows of one write. Reason: the thread puts its record together at once, in some 20 ms. */
@@ -77,9 +78,10 @@ export async function* bulkInsert(
   const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
   const writes = new ColumnWrites(table, columns, isNew);
   const pending: Pending[] = [];
+  stream.borrowMemory(WRITE_ROWS_MAX); // From its message to its write, which copies before it waits, nothing else runs.
   try {
     yield acknowledgement(0, 0, 0);
-    let next: Promise<PutBatch | undefined> | undefined = stream.next();
+    let next: Promise<FlightMessage | undefined> | undefined = stream.nextMessage();
     while (next !== undefined || pending.length > 0) {
       const first = pending[0];
       const wanted: Promise<"message" | "written">[] = [];
@@ -93,11 +95,13 @@ export async function* bulkInsert(
         if (told !== undefined) yield acknowledgement(told.requestId, told.rowCount, (clock.monotonicMillis() - told.started) / 1000);
         continue;
       }
-      const put: PutBatch | undefined = await next;
+      const message: FlightMessage | undefined = await next;
       next = undefined;
-      if (put === undefined) continue;
-      for (const part of partsOf(put, clock.monotonicMillis())) {
-        await db.admit(session.signal);
+      if (message === undefined) continue;
+      const started = clock.monotonicMillis();
+      await db.admit(session.signal);
+      const put = stream.read(message);
+      for (const part of put === undefined ? [] : partsOf(put, started)) {
         const vectors = part.vectors.map((vector, i) => cast(vector, casts[i], columns[i]?.type, part.rowCount, session.timeZone));
         const writing = db.write(writes.batch(vectors, part.rowCount), session, options);
         const done = writing.then(
@@ -105,9 +109,11 @@ export async function* bulkInsert(
           (failure: unknown) => ({ failure }),
         );
         pending.push({ done, acknowledged: part.acknowledged });
-        if (part.acknowledged === undefined) await done;
+        if (part.acknowledged !== undefined) continue;
+        await done;
+        await db.admit(session.signal);
       }
-      next = stream.next();
+      next = stream.nextMessage();
     }
   } finally {
     // What is on its way is waited for, whatever happens: its rows are being copied no more, but nobody else hears how it ended.

@@ -7,7 +7,7 @@ import type { Batch } from "../../../column/batch.ts";
 import { type ArrowColumn, ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
 import { type FlightMessage, readFlightData } from "./flight-data.ts";
 
-/** Rows of a message. Vectors lie on what was received, and stay valid. */
+/** Rows of a message. Vectors lie on what was received, and stay valid unless memory was borrowed. */
 export interface PutBatch {
   readonly batch: Batch;
   /** `app_metadata`; empty: none. */
@@ -38,16 +38,31 @@ export class PutStream {
     return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator);
   }
 
-  /** The next batch; undefined: the client has sent all. @throws DbError as `begin`, RuntimeResourcesExhausted */
+  /** From now on a batch of up to so many rows that `read` gives is valid until anything else runs. */
+  borrowMemory(rowsMax: number): void {
+    this.reader.borrowMemory(rowsMax);
+  }
+
+  /** The next message, for `read`; undefined: the client has sent all. @throws DbError as `begin` */
+  async nextMessage(): Promise<FlightMessage | undefined> {
+    const next = await this.messages.next();
+    return next.done === true ? undefined : readFlightData(next.value);
+  }
+
+  /** The rows of a message; undefined: it has none. Each is read once, in their order. @throws DbError as `begin`, RuntimeResourcesExhausted */
+  read({ header, body, metadata }: FlightMessage): PutBatch | undefined {
+    if (header.length === 0) return undefined; // Metadata alone: there is nothing to be done.
+    const message = this.reader.read(header, body);
+    return message.kind === "batch" ? { batch: message.batch, metadata } : undefined;
+  }
+
+  /** The next batch; undefined: the client has sent all. @throws DbError as `read` */
   async next(): Promise<PutBatch | undefined> {
-    for (;;) {
-      const next = await this.messages.next();
-      if (next.done === true) return undefined;
-      const { header, body, metadata } = readFlightData(next.value);
-      if (header.length === 0) continue; // Metadata alone: there is nothing to be done.
-      const message = this.reader.read(header, body);
-      if (message.kind === "batch") return { batch: message.batch, metadata };
+    for (let message = await this.nextMessage(); message !== undefined; message = await this.nextMessage()) {
+      const put = this.read(message);
+      if (put !== undefined) return put;
     }
+    return undefined;
   }
 
   /** All batches that are left. @throws as `next` */
