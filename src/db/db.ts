@@ -2,7 +2,7 @@
  * The facade that every server calls. Knows sessions and permissions; the work is done by the engine and the query layer below.
  */
 import type { Batch, ColumnHeader } from "../column/batch.ts";
-import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
+import type { ParameterValue, PreparedQuery, RepeatedQuery } from "../query/prepared-query.ts";
 import type { StatementResult } from "../query/statement-result.ts";
 import type { DatabaseInfo, Table } from "../table/catalog.ts";
 import type { RowIntake } from "../table/rows/row-intake.ts";
@@ -80,6 +80,11 @@ export interface Db extends IngestDb {
    * @throws DbError InvalidArguments for a value that its place cannot take, and those of `sql`
    */
   execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncIterable<StatementResult>;
+  /**
+   * A prepared INSERT as one of many rows, for clients that run it with many: the rows are written at once, whole or not at all. Undefined
+   * where that is not what its runs one after the other do.
+   */
+  repeated(query: PreparedQuery, session: Session): RepeatedQuery | undefined;
   /**
    * Opens a table for rows that a client sends. Whoever opens it closes it.
    *

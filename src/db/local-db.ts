@@ -16,7 +16,7 @@ import { type ExecOptions, SYNTAX_TREE } from "../query/statement/shared/select.
 import { executeStatement, needsOf } from "../query/execute.ts";
 import { rewritePostgres } from "../query/postgres/rewrite.ts";
 import { placeholdersOf, prepareQuery } from "../query/statement/prepare-query.ts";
-import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
+import type { ParameterValue, PreparedQuery, RepeatedQuery } from "../query/prepared-query.ts";
 import type { AdminOperations, QueryContext, QueryRoom } from "../query/query-context.ts";
 import { onlyStatement } from "../query/sql/parse.ts";
 import { parseInTurns, type ParsePace } from "../query/sql/parse-in-turns.ts";
@@ -34,6 +34,7 @@ import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
 import { databaseNotFound } from "../table/not-found.ts";
 import type { FileAccess } from "../table/file-access.ts";
 import type { SpillStore } from "../table/spill-space.ts";
+import { repeatedInsert } from "../query/statement/rows/repeated-insert.ts";
 import { openRowIntake } from "../query/statement/rows/row-intake.ts";
 import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
@@ -230,6 +231,10 @@ export class LocalDb implements Db {
     const own = values.length === 0 ? session : { ...session, placeholders };
     const options: ExecOptions = query.statement.kind === "select" ? this.planOfPrepared(query, values, own) : {};
     yield* this.run(query.statement, query.text, own, options);
+  }
+
+  repeated(query: PreparedQuery, session: Session): RepeatedQuery | undefined {
+    return repeatedInsert(query, this.contextOf(session, session.signal));
   }
 
   async define(request: DdlRequest, session: Session): Promise<StatementResult> {

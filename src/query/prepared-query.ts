@@ -21,6 +21,14 @@ export interface ParameterValue {
   readonly value: Value;
 }
 
+/**
+ * A prepared statement that may run with several rows of values at once. Its placeholders are those of the first row, then those of the
+ * second, and so on.
+ *
+ * @param times how many rows, 1 at least
+ */
+export type RepeatedQuery = (times: number) => PreparedQuery;
+
 /** Kinds of statements that give rows; their columns are told by what they give where planning does not tell. */
 const GIVES_ROWS = /^(?:select|set-operation|values-query|with|tql|explain|fetch|describe|admin|show-.*)$/;
 

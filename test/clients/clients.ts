@@ -43,7 +43,7 @@ function pythonClients(cache: string): readonly Client[] {
     { command: [...NICE, python, "-m", "pip", "install", "--quiet", "--requirement", "requirements.txt"], folder },
   ];
   const env = { PYTHONDONTWRITEBYTECODE: "1", PYTHONWARNINGS: "ignore" };
-  return ["psycopg", "asyncpg", "pymysql", "sqlalchemy", "adbc"].map((name) => ({
+  return ["psycopg", "asyncpg", "pymysql", "sqlalchemy", "adbc", "pyarrow", "ingester"].map((name) => ({
     name: `python-${name}`,
     needs: ["python3"],
     prepare,

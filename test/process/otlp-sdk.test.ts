@@ -1,10 +1,14 @@
-/** OpenTelemetry's own SDK sends metrics, spans and logs through authentication, in protobuf and in JSON; SQL reads all of it back. */
+/** OpenTelemetry's own SDK sends metrics, spans and logs through authentication, by HTTP in both forms and by gRPC; SQL reads it back. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Metadata } from "@grpc/grpc-js";
 import { type Context, ROOT_CONTEXT, SeverityNumber, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api";
+import { OTLPLogExporter as GrpcLogs } from "@opentelemetry/exporter-logs-otlp-grpc";
 import { OTLPLogExporter as JsonLogs } from "@opentelemetry/exporter-logs-otlp-http";
 import { OTLPLogExporter as ProtoLogs } from "@opentelemetry/exporter-logs-otlp-proto";
+import { OTLPMetricExporter as GrpcMetrics } from "@opentelemetry/exporter-metrics-otlp-grpc";
 import { OTLPMetricExporter as JsonMetrics } from "@opentelemetry/exporter-metrics-otlp-http";
 import { OTLPMetricExporter as ProtoMetrics } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter as GrpcTraces } from "@opentelemetry/exporter-trace-otlp-grpc";
 import { OTLPTraceExporter as JsonTraces } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtoTraces } from "@opentelemetry/exporter-trace-otlp-proto";
 import { resourceFromAttributes } from "@opentelemetry/resources";
@@ -32,26 +36,51 @@ afterAll(async () => {
   await server.end();
 });
 
+type Headers = Readonly<Record<string, string>>;
+type GrpcConfig = NonNullable<ConstructorParameters<typeof GrpcMetrics>[0]>;
+
+/** Exporters of one form. @param headers of every request */
 interface Exporters {
   readonly form: string;
-  metrics(url: string, headers: Record<string, string>): PushMetricExporter;
-  traces(url: string, headers: Record<string, string>): SpanExporter;
-  logs(url: string, headers: Record<string, string>): LogRecordExporter;
+  metrics(headers: Headers): PushMetricExporter;
+  traces(headers: Headers): SpanExporter;
+  logs(headers: Headers): LogRecordExporter;
+}
+
+const over = (signal: string, headers: Headers): { url: string; headers: Record<string, string> } => ({
+  url: `${server.url}/v1/otlp/v1/${signal}`,
+  headers: { ...headers },
+});
+
+function grpc(form: string, compression: "gzip" | "none"): Exporters {
+  const config = (headers: Headers): GrpcConfig => {
+    const metadata = new Metadata();
+    for (const [key, value] of Object.entries(headers)) metadata.set(key, value);
+    return { url: `http://${server.grpcAddress}`, metadata, compression: compression as NonNullable<GrpcConfig["compression"]> };
+  };
+  return {
+    form,
+    metrics: (headers) => new GrpcMetrics(config(headers)),
+    traces: (headers) => new GrpcTraces(config(headers)),
+    logs: (headers) => new GrpcLogs(config(headers)),
+  };
 }
 
 const FORMS: readonly Exporters[] = [
   {
     form: "proto",
-    metrics: (url, headers) => new ProtoMetrics({ url, headers }),
-    traces: (url, headers) => new ProtoTraces({ url, headers }),
-    logs: (url, headers) => new ProtoLogs({ url, headers }),
+    metrics: (headers) => new ProtoMetrics(over("metrics", headers)),
+    traces: (headers) => new ProtoTraces(over("traces", headers)),
+    logs: (headers) => new ProtoLogs(over("logs", headers)),
   },
   {
     form: "json",
-    metrics: (url, headers) => new JsonMetrics({ url, headers }),
-    traces: (url, headers) => new JsonTraces({ url, headers }),
-    logs: (url, headers) => new JsonLogs({ url, headers }),
+    metrics: (headers) => new JsonMetrics(over("metrics", headers)),
+    traces: (headers) => new JsonTraces(over("traces", headers)),
+    logs: (headers) => new JsonLogs(over("logs", headers)),
   },
+  grpc("grpc", "none"),
+  grpc("grpc_gzip", "gzip"),
 ];
 
 async function rows(sql: string): Promise<readonly (readonly Cell[])[]> {
@@ -60,7 +89,7 @@ async function rows(sql: string): Promise<readonly (readonly Cell[])[]> {
 
 describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
   test("metrics of all kinds", async () => {
-    const exporter = exporters.metrics(`${server.url}/v1/otlp/v1/metrics`, AUTHORIZATION);
+    const exporter = exporters.metrics(AUTHORIZATION);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000, exportTimeoutMillis: 30_000 });
     const provider = new MeterProvider({ resource: RESOURCE, readers: [reader] });
     const meter = provider.getMeter("shop.meter", "1.2");
@@ -95,7 +124,7 @@ describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
       "x-greptime-pipeline-name": "greptime_trace_v1",
       "x-greptime-trace-table-name": table,
     };
-    const processor = new BatchSpanProcessor({ exporter: exporters.traces(`${server.url}/v1/otlp/v1/traces`, headers) });
+    const processor = new BatchSpanProcessor({ exporter: exporters.traces(headers) });
     const provider = new TracerProvider({ resource: RESOURCE, spanProcessors: [processor] });
     const tracer = provider.getTracer("shop.tracer", "3");
     const parent = tracer.startSpan("parent", {
@@ -136,14 +165,14 @@ describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
   });
 
   test("all three without a header of ours, as a plain SDK or Collector sends them", async () => {
-    const processor = new BatchSpanProcessor({ exporter: exporters.traces(`${server.url}/v1/otlp/v1/traces`, AUTHORIZATION) });
+    const processor = new BatchSpanProcessor({ exporter: exporters.traces(AUTHORIZATION) });
     const spans = new TracerProvider({ resource: RESOURCE, spanProcessors: [processor] });
     spans.getTracer("plain").startSpan(`${form}_plain`).end();
     await spans.shutdown();
     expect(await rows(`SELECT service_name FROM opentelemetry_traces WHERE span_name = '${form}_plain'`)).toEqual([["shop"]]);
     const logs = new LoggerProvider({
       resource: RESOURCE,
-      processors: [new BatchLogRecordProcessor({ exporter: exporters.logs(`${server.url}/v1/otlp/v1/logs`, AUTHORIZATION) })],
+      processors: [new BatchLogRecordProcessor({ exporter: exporters.logs(AUTHORIZATION) })],
     });
     logs.getLogger("plain").emit({ body: `${form}_plain` });
     await logs.shutdown();
@@ -153,7 +182,7 @@ describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
   test("logs", async () => {
     const table = `${form}_logs`;
     const headers = { ...AUTHORIZATION, "x-greptime-log-table-name": table, "x-greptime-log-extract-keys": "tenant" };
-    const processor = new BatchLogRecordProcessor({ exporter: exporters.logs(`${server.url}/v1/otlp/v1/logs`, headers) });
+    const processor = new BatchLogRecordProcessor({ exporter: exporters.logs(headers) });
     const provider = new LoggerProvider({ resource: RESOURCE, processors: [processor] });
     const logger = provider.getLogger("shop.logger", "9");
     const context = trace.setSpanContext(ROOT_CONTEXT, { traceId: TRACE_ID, spanId: "b7ad6b7169203331", traceFlags: TraceFlags.SAMPLED });
@@ -178,5 +207,14 @@ describe.each(FORMS)("exporters in $form", ({ form, ...exporters }) => {
       ],
       [...PLAIN, {}, { "service.name": "shop", "service.instance.id": "shop-1", "host.arch": "arm64" }],
     ] as never);
+  });
+
+  test("a wrong password is told", async () => {
+    const exporter = exporters.traces({ authorization: `Basic ${btoa("client:wrong")}` });
+    const provider = new TracerProvider({ resource: RESOURCE, spanProcessors: [new BatchSpanProcessor({ exporter })] });
+    provider.getTracer("plain").startSpan(`${form}_refused`).end();
+    const told = await provider.shutdown().then(() => "nothing", String);
+    expect(told).toMatch(/Unauthorized|16 UNAUTHENTICATED: Username and password does not match/);
+    expect(await rows(`SELECT count(*) FROM opentelemetry_traces WHERE span_name = '${form}_refused'`)).toEqual([[0]]);
   });
 });

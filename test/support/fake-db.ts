@@ -76,6 +76,10 @@ export class FakeDb implements Db {
     return undefined;
   }
 
+  repeated(): undefined {
+    return undefined;
+  }
+
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
     this.sessions.push(session);
     if (!this.names.includes(session.database)) {

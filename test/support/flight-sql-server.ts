@@ -144,12 +144,13 @@ export async function startFlightSqlServer(): Promise<FlightSqlServer> {
   const machine = await Machine.start();
   const serverMemory = new ServerMemory(Number.POSITIVE_INFINITY);
   const pool = new MemoryPool(serverMemory, "queries", 1 << 30);
-  const db = new LocalDb(machine.engine, new Scheduler(), { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
+  const scheduler = new Scheduler();
+  const db = new LocalDb(machine.engine, scheduler, { timeoutMillis: 0, memoryBytesMax: Number.POSITIVE_INFINITY, pool });
   const account = new MemoryPool(serverMemory, "connections", 64 * 1024 * 1024);
   const memory = { keep: (bytes: number) => account.take(bytes), release: (bytes: number) => account.give(bytes) };
   let ahead = 0;
   const now = (): number => performance.now() + ahead;
-  const flightSql = new FlightSql({ db, memory, now, version: "0.0.0" });
+  const flightSql = new FlightSql({ db, memory, scheduler, now, version: "0.0.0" });
   const calls: string[] = [];
   const server: Http2Server = createServer(connectNodeAdapter({ routes: routesOf(flightSql, calls) }));
   const sessions = new Set<ServerHttp2Session>();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import zlib from "node:zlib";
-import { isWholeZstd, zstdContentSize, ZstdFrames } from "./frames.ts";
+import { isWholeZstd, zstdContentSize, ZstdFrames, zstdSizeMax } from "./frames.ts";
 
 function wholeAt(bytes: Uint8Array, step: number): boolean {
   const frames = new ZstdFrames();
@@ -53,4 +53,33 @@ test("a frame says how long it unfolds, where it does", () => {
   expect(zstdContentSize(zlib.zstdCompressSync("a"))).toBe(1);
   for (const length of [0, 4, 5]) expect(zstdContentSize(zlib.zstdCompressSync("a").subarray(0, length))).toBeUndefined();
   expect(zstdContentSize(Buffer.from("cpu v=1 and more of the same"))).toBeUndefined();
+});
+
+test("whole frames tell the most that they unfold to", () => {
+  for (const [i, frame] of plain.entries()) expect(zstdSizeMax(frame)).toBe(pieces[i]!.length);
+  expect(zstdSizeMax(Buffer.concat([...plain, skippable, checked]))).toBe(pieces.reduce((sum, { length }) => sum + length, 5));
+  for (const sample of samples) expect(zstdSizeMax(sample)).toBe(zlib.zstdDecompressSync(sample).length);
+  expect(zstdSizeMax(skippable)).toBe(0);
+});
+
+test("frames without a size tell what their blocks hold", () => {
+  const frame = (...blocks: string[]): Buffer => Buffer.from(`28b52ffd0058${blocks.join("")}`, "hex"); // window of 2 MiB
+  const block = (kind: number, size: number, isLast: boolean): string => {
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE((size << 3) | (kind << 1) | Number(isLast));
+    return head.toString("hex", 0, 3);
+  };
+  expect(zstdSizeMax(frame(block(0, 3, false), "010203", block(1, 70_000, true), "ff"))).toBe(70_003);
+  expect(zstdSizeMax(frame(block(2, 2, false), "0102", block(2, 1, true), "07"))).toBe(2 * 131_072);
+  expect(zstdSizeMax(Buffer.from(`28b52ffd0000${block(2, 2, true)}0102`, "hex"))).toBe(1024); // window of 1 KiB
+  expect(zstdSizeMax(frame(block(3, 1, true), "00"))).toBeUndefined();
+  expect(zstdSizeMax(frame(block(0, 0, false).repeat(1 << 20), block(0, 0, true)))).toBeUndefined();
+});
+
+test("what is cut off, or followed by something else, tells nothing", () => {
+  for (const frame of [...plain, checked, skippable]) {
+    for (let length = 0; length < Math.min(frame.length, 200); length++) expect(zstdSizeMax(frame.subarray(0, length))).toBeUndefined();
+    expect(zstdSizeMax(Buffer.concat([frame, Buffer.from([0])]))).toBeUndefined();
+  }
+  expect(zstdSizeMax(Buffer.from("cpu v=1 and more of the same"))).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /**
- * How messages are compressed: gzip and zstd, by the runtime. Both say how long a message is unfolded, gzip in its last four bytes
- * (RFC 1952), zstd in its frame (RFC 8878). What says nothing or too much is refused before, what unfolds to more while it does.
+ * How messages are compressed: gzip and zstd, by the runtime. Both tell how long a message is unfolded, gzip in its last four bytes
+ * (RFC 1952), zstd in its frames (RFC 8878), or at most by their blocks: tonic, and with it GreptimeDB's ingesters, write frames without their
+ * size. What is cut off or tells too much is refused before, what unfolds to more while it does.
  */
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
@@ -8,7 +9,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { errorText } from "../../base/error.ts";
-import { zstdContentSize } from "../../format/zstd/frames.ts";
+import { zstdContentSize, zstdSizeMax } from "../../format/zstd/frames.ts";
 
 const unpackGzip = promisify(gunzip);
 const unpackZstd = promisify(zstdDecompress);
@@ -29,22 +30,31 @@ const zstd: Compression = {
 export const COMPRESSIONS: Compression[] = [gzip, zstd];
 
 /**
- * What a packed message says that it unfolds to, bytes; 0 for a packing that nobody here knows, which the transport refuses.
+ * Most bytes that a packed message unfolds to; 0 for a packing that nobody here knows, which the transport refuses.
  *
- * @throws ConnectError RESOURCE_EXHAUSTED when that is more than `bytesMax`, or it does not say
+ * @throws ConnectError RESOURCE_EXHAUSTED when that is more than `bytesMax`, INVALID_ARGUMENT when it is cut off
  */
 export function unfoldedBytes(encoding: string, bytes: Uint8Array, bytesMax: number): number {
-  const size = sizeOf(encoding, bytes);
-  if (size !== undefined && size <= bytesMax) return size;
-  const what = size === undefined ? "does not say how long it is" : `has ${size} bytes`;
-  const why = `cannot unfold the message: it ${what}, and at most ${bytesMax} are taken (grpc.max_recv_message_size)`;
-  throw new ConnectError(why, Code.ResourceExhausted);
+  const size = encoding === "zstd" ? zstdBytes(bytes, bytesMax) : encoding === "gzip" ? gzipBytes(bytes) : 0;
+  if (size === undefined) throw new ConnectError(`cannot unfold the message: it is no whole ${encoding}`, Code.InvalidArgument);
+  if (size > bytesMax) throw tooLong(`${size} bytes`, bytesMax);
+  return size;
 }
 
-function sizeOf(encoding: string, bytes: Uint8Array): number | undefined {
-  if (encoding === "zstd") return zstdContentSize(bytes);
-  if (encoding !== "gzip" || bytes.length < SIZE_BYTES) return 0;
+function tooLong(size: string, bytesMax: number): ConnectError {
+  const why = `it has ${size}, and at most ${bytesMax} are taken (grpc.max_recv_message_size)`;
+  return new ConnectError(`cannot unfold the message: ${why}`, Code.ResourceExhausted);
+}
+
+function gzipBytes(bytes: Uint8Array): number {
+  if (bytes.length < SIZE_BYTES) return 0;
   return new DataView(bytes.buffer, bytes.byteOffset + bytes.length - SIZE_BYTES).getUint32(0, true);
+}
+
+/** Of frames without a size the most that they hold, which may be far from the truth: they are unfolded up to the limit. */
+function zstdBytes(bytes: Uint8Array, bytesMax: number): number | undefined {
+  const most = zstdSizeMax(bytes);
+  return most === undefined || zstdContentSize(bytes) !== undefined ? most : Math.min(most, bytesMax);
 }
 
 /** Of gzip's size, at its end. */
@@ -57,7 +67,8 @@ async function unfolded(name: string, unpack: Unpack, bytes: Uint8Array, bytesMa
     // One byte at least: a limit of none is no limit.
     return owned(await unpack(bytes, { maxOutputLength: Math.max(1, size) }));
   } catch (cause) {
-    const why = `cannot unfold the message: it is no ${name} of ${size} bytes: ${errorText(cause, SHOWN_CHARACTERS_MAX)}`;
+    if (size === bytesMax && cause instanceof RangeError) throw tooLong(`more than ${size} bytes`, bytesMax);
+    const why = `cannot unfold the message: it is no ${name} of up to ${size} bytes: ${errorText(cause, SHOWN_CHARACTERS_MAX)}`;
     throw new ConnectError(why, Code.InvalidArgument, undefined, undefined, cause);
   }
 }

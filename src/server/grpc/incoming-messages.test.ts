@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { once } from "node:events";
+import { createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
-import { COMPRESSIONS } from "./compression.ts";
+import { zstdContentSize } from "../../format/zstd/frames.ts";
+import { COMPRESSIONS, unfoldedBytes } from "./compression.ts";
 import { type BodyFlow, formsOf, IncomingMessages } from "./incoming-messages.ts";
 
 function enveloped(message: Uint8Array, flags = 0, length: number = message.length): Buffer {
@@ -92,11 +94,40 @@ test("what a packed message unfolds to counts, and a bomb is not unfolded", asyn
   }
 });
 
+/** Frames as writers of streams leave them: without their size. */
+async function withoutSize(pieces: readonly Buffer[]): Promise<Buffer> {
+  const pack = createZstdCompress();
+  const packed: Buffer[] = [];
+  pack.on("data", (chunk: Buffer) => packed.push(chunk));
+  const end = once(pack, "end");
+  for (const piece of pieces) pack.write(piece);
+  pack.end();
+  await end;
+  return Buffer.concat(packed);
+}
+
+test("zstd that does not say how long it is unfolds up to the limit, and is refused where it is cut", async () => {
+  const zstd = COMPRESSIONS.find(({ name }) => name === "zstd");
+  const texts = Array.from({ length: 40_000 }, (_, i) => Buffer.from(`line ${i} of a message\n`));
+  const whole = Buffer.concat(texts);
+  const packed = await withoutSize(texts);
+  expect(zstdContentSize(packed)).toBeUndefined();
+  const size = unfoldedBytes("zstd", packed, 1 << 30);
+  expect([size >= whole.length, size < whole.length + 256 * 1024]).toEqual([true, true]);
+  expect(await zstd?.decompress(packed, 1 << 30)).toEqual(new Uint8Array(whole));
+  const small = await withoutSize([Buffer.from("ten bytes.")]);
+  expect(unfoldedBytes("zstd", small, 1000)).toBeLessThanOrEqual(1000);
+  expect(await zstd?.decompress(small, 1000)).toEqual(new Uint8Array(Buffer.from("ten bytes.")));
+  expect(zstd?.decompress(packed, 1000)).rejects.toThrow("it has more than 1000 bytes, and at most 1000 are taken");
+  for (const cut of [1, 5, packed.length >> 1, packed.length - 1])
+    expect(() => unfoldedBytes("zstd", packed.subarray(0, cut), 1 << 30)).toThrow("it is no whole zstd");
+});
+
 test("a packed message that says less than it is fails while it is unfolded", async () => {
   const gzip = COMPRESSIONS.find(({ name }) => name === "gzip");
   const lie = gzipSync(Buffer.alloc(1_000_000));
   lie.writeUInt32LE(10, lie.length - 4);
-  expect(gzip?.decompress(lie, 1000)).rejects.toThrow("it is no gzip of 10 bytes");
+  expect(gzip?.decompress(lie, 1000)).rejects.toThrow("it is no gzip of up to 10 bytes");
   for (const { compress, decompress } of COMPRESSIONS) {
     const bytes = crypto.getRandomValues(new Uint8Array(500));
     expect(await decompress(await compress(bytes), 1000)).toEqual(bytes);

@@ -27,8 +27,8 @@ export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts, Promethe
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const { db, clock, kept: memory, version, compressesBatches } = parts;
-  const flightSql = flightSqlDoor(new FlightSql({ db, memory, now: () => clock.monotonicMillis(), version }));
+  const { db, clock, scheduler, kept: memory, version, compressesBatches } = parts;
+  const flightSql = flightSqlDoor(new FlightSql({ db, memory, scheduler, now: () => clock.monotonicMillis(), version }));
   const database = greptimeDatabase(parts);
   const compression = compressesBatches ? "lz4" : undefined;
   const flight = flightService({ ...parts, db, clock, compression, flightSql, handle: database.run });

@@ -16,6 +16,7 @@ import {
   ResultSchema,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import * as messages from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
+import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
 import type { KeptMemory } from "../../../query/kept-statements.ts";
@@ -40,6 +41,7 @@ export interface FlightSqlOptions {
   readonly db: Db;
   /** Of prepared statements and their values. */
   readonly memory: KeptMemory;
+  readonly scheduler: Scheduler;
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Of the server, as GetSqlInfo tells it. */
@@ -55,8 +57,8 @@ export class FlightSql {
   private readonly prepared: PreparedStatements;
   private readonly metadata: ReadonlyMap<string, Metadata>;
 
-  constructor({ db, memory, now, version }: FlightSqlOptions) {
-    this.parts = { db, sessions: new FlightSessions(db, now), running: new RunningQueries() };
+  constructor({ db, memory, scheduler, now, version }: FlightSqlOptions) {
+    this.parts = { db, sessions: new FlightSessions(db, now), running: new RunningQueries(), scheduler };
     this.prepared = new PreparedStatements(this.parts, memory, now);
     this.metadata = metadataCommands(db, version);
   }

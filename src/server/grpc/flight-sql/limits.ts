@@ -22,3 +22,11 @@ export const SESSION_OPTIONS_MAX = 64;
 
 /** Most bytes of a command, an action's body or a ticket: the text of a statement and little else. Error: InvalidArguments. */
 export const COMMAND_BYTES_MAX: number = 64 * 1024 * 1024;
+
+/**
+ * Most rows, values and bytes of values that a prepared INSERT writes at once. Reason: they are held until they are written, and 65,536
+ * values are made ready in one piece of 10 ms. What comes beyond is the next write.
+ */
+export const PART_ROWS_MAX: number = 16 * 1024;
+export const PART_VALUES_MAX: number = 64 * 1024;
+export const PART_BYTES_MAX: number = 8 * 1024 * 1024;

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import type { FlightData } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import {
   CommandPreparedStatementQuerySchema,
   CommandPreparedStatementUpdateSchema,
 } from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
-import { anyOf, FlightSqlClient, headersOf } from "../../../../test/support/flight-sql-client.ts";
+import { anyOf, FlightSqlClient, headersOf, type SentColumns } from "../../../../test/support/flight-sql-client.ts";
 import { type FlightSqlServer, startFlightSqlServer } from "../../../../test/support/flight-sql-server.ts";
 import { errorOf } from "../../../../test/support/failure-of.ts";
+import type { Batch } from "../../../column/batch.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../../column/data-type.ts";
-import { PREPARED_IDLE_MS } from "./limits.ts";
+import { PART_ROWS_MAX, PREPARED_IDLE_MS } from "./limits.ts";
+import { parameterRows } from "./parameters.ts";
 
 let server: FlightSqlServer;
 let client: FlightSqlClient;
@@ -89,6 +92,71 @@ test("updates run once for each row that comes", async () => {
   expect(deleted).toBe(2);
 });
 
+/** Columns of rows for a table of time, host and value. */
+const manyRows = (count: number, host: (i: number) => string | undefined = (i) => `m${i % 7}`): SentColumns => {
+  const each = Array.from({ length: count }, (_, i) => i);
+  return [
+    ["t", INT64, each.map((i) => 1_000_000 + i)],
+    ["h", STRING, each.map(host)],
+    ["v", FLOAT64, each],
+  ];
+};
+
+test("rows of an INSERT are written many at a time, in order", async () => {
+  await client.sql("CREATE TABLE many (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
+  const writes = spyOn(server.machine.engine, "write");
+  await withPrepared("INSERT INTO many (host, ts, v) VALUES ($2, $1, $3)", async (preparedStatementHandle) => {
+    const put = (count: number, batches: number): Promise<number> =>
+      client.update(CommandPreparedStatementUpdateSchema, { preparedStatementHandle }, manyRows(count), batches);
+    expect(await put(10_000, 1)).toBe(10_000);
+    expect(await put(9000, 3)).toBe(27_000); // The same rows three times, in parts that end amid a batch.
+    expect(await put(0, 2)).toBe(0);
+  });
+  expect(await client.sql("SELECT count(*), count(DISTINCT host), min(v), max(v), min(ts)::BIGINT FROM many")).toEqual([
+    [10_000, 7, 0, 9999, 1_000_000],
+  ]);
+  const counts = writes.mock.calls.map(([, { tables }]) => tables[0]?.rowCount);
+  writes.mockRestore();
+  expect(counts).toEqual([10_000, PART_ROWS_MAX, 27_000 - PART_ROWS_MAX]);
+  await client.sql("DROP TABLE many");
+});
+
+test("a part of an INSERT that fails is not there, and those before it are", async () => {
+  await client.sql("CREATE TABLE parts (ts TIMESTAMP(3) TIME INDEX, host STRING NOT NULL, v DOUBLE)");
+  await withPrepared("INSERT INTO parts VALUES (?, ?, ?)", async (preparedStatementHandle) => {
+    const columns = manyRows(PART_ROWS_MAX + 100, (i) => (i === PART_ROWS_MAX + 50 ? undefined : "h"));
+    const failure = await errorOf(client.update(CommandPreparedStatementUpdateSchema, { preparedStatementHandle }, columns));
+    expect(failure.message).toContain("column host is not null but input has null");
+  });
+  expect(await client.sql("SELECT count(*) FROM parts")).toEqual([[PART_ROWS_MAX]]);
+  await client.sql("DROP TABLE parts");
+});
+
+test("rows of other statements run one by one, until the client leaves", async () => {
+  await client.sql("CREATE TABLE others (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
+  await withPrepared("INSERT INTO others VALUES (?, ?, ?)", (preparedStatementHandle) =>
+    client.update(CommandPreparedStatementUpdateSchema, { preparedStatementHandle }, manyRows(2000)),
+  );
+  await withPrepared("DELETE FROM others WHERE ts = ? AND host = ?", async (preparedStatementHandle) => {
+    const some = manyRows(40).slice(0, 2);
+    expect(await client.update(CommandPreparedStatementUpdateSchema, { preparedStatementHandle }, some)).toBe(40);
+    const leave = new AbortController();
+    const all = client.messages(anyOf(CommandPreparedStatementUpdateSchema, { preparedStatementHandle }), manyRows(2000).slice(0, 2));
+    async function* sent(): AsyncIterable<FlightData> {
+      yield* all;
+      leave.abort();
+    }
+    const put = async (): Promise<void> => {
+      for await (const _ of client.flight.doPut(sent(), { ...client.options, signal: leave.signal })) return;
+    };
+    expect((await errorOf(put())).message).toContain("abort");
+  });
+  // Long before all of them have run.
+  const [[left] = []] = await client.sql("SELECT count(*) FROM others");
+  expect(Number(left)).toBeGreaterThan(500);
+  await client.sql("DROP TABLE others");
+});
+
 test("a ticket is for the values that it was made for", async () => {
   await withPrepared("SELECT ?::BIGINT", async (preparedStatementHandle) => {
     await client.bind(preparedStatementHandle, [["x", INT64, [1]]]);
@@ -148,4 +216,11 @@ test("memory of statements and values is given back", async () => {
     expect(server.keptBytes()).toBeLessThan(before + 1000);
   });
   expect(server.keptBytes()).toBe(0);
+});
+
+test("a batch without columns that says it has many rows takes no memory for them", async () => {
+  async function* batches(): AsyncIterable<Batch> {
+    yield { rowCount: 2 ** 40, vectors: [] };
+  }
+  for await (const some of parameterRows({ columns: [], batches: batches() }, 0)) return expect(some.length).toBeLessThan(10_000);
 });

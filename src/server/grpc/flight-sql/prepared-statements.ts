@@ -3,7 +3,7 @@
  * by GetFlightInfo it is asked for, by DoGet it runs), CommandPreparedStatementUpdate.
  *
  *   create ─► handle ──DoPut (rows of values)──► bound ──GetFlightInfo──► ticket ──DoGet──► rows of each run, one after another
- *                 └────DoPut update (rows of values)──► runs once a row, or once where it has no parameters
+ *                 └────DoPut update (rows of values)──► runs for all rows (`update-runs.ts`), or once where it has no parameters
  *
  *   ticket = CommandPreparedStatementQuery of: handle (16 bytes)  number of the binding (4)  number of the query (16)
  *
@@ -16,23 +16,26 @@ import {
   CommandPreparedStatementQuerySchema,
 } from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
 import { DbError } from "../../../base/error.ts";
+import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
+import { Pace } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { sameType } from "../../../column/data-type.ts";
 import type { Session } from "../../../db/session.ts";
 import { encodeArrowSchema } from "../../../format/arrow/encode-stream.ts";
 import { bytesOfStatement, type KeptMemory } from "../../../query/kept-statements.ts";
-import type { ParameterValue, PreparedQuery } from "../../../query/prepared-query.ts";
+import type { PreparedQuery } from "../../../query/prepared-query.ts";
 import { packed } from "./any.ts";
 import type { ArrowInput } from "./arrow-input.ts";
 import type { FlightCaller } from "./caller.ts";
 import { encoded, type FlightAnswer, NO_COLUMNS, resultAnswer } from "./flight-answer.ts";
 import { HANDLE_BYTES, Handles } from "./handles.ts";
 import { BOUND_ROWS_MAX, PREPARED_IDLE_MS, PREPARED_OF_ALL_MAX, PREPARED_PER_USER_MAX } from "./limits.ts";
-import { bytesOfRow, parameterRows, parameterSchema } from "./parameters.ts";
+import { bytesOfRow, type ParameterRow, parameterRows, parameterSchema } from "./parameters.ts";
 import { QUERY_ID_BYTES } from "./running-queries.ts";
 import { type StatementColumns, statementColumns } from "./statement-columns.ts";
-import { changedRows, type CommandInfo, endingWith, type FlightSqlParts, refuseTransaction, UNKNOWN_SCHEMA } from "./statements.ts";
+import { type CommandInfo, endingWith, type FlightSqlParts, refuseTransaction, UNKNOWN_SCHEMA } from "./statements.ts";
+import { outOfMemory, runUpdates } from "./update-runs.ts";
 
 const LIMITS = {
   noun: "prepared statement",
@@ -51,17 +54,11 @@ interface Prepared {
   readonly database: string;
   readonly bytes: number;
   /** Rows of values, one without any to begin with where none are needed; undefined: they have not been given. */
-  bound: readonly (readonly ParameterValue[])[] | undefined;
+  bound: readonly ParameterRow[] | undefined;
   /** Counts bindings. */
   binding: number;
   boundBytes: number;
 }
-
-const outOfMemory = (what: string): DbError =>
-  new DbError(
-    StatusCode.RuntimeResourcesExhausted,
-    `out of memory: there is no room for ${what} (memory.limit); close prepared statements`,
-  );
 
 /** See the file header. */
 export class PreparedStatements {
@@ -121,20 +118,20 @@ export class PreparedStatements {
   async bind(handle: Uint8Array, input: ArrowInput | undefined, caller: FlightCaller): Promise<void> {
     const prepared = this.kept.get(caller.user.name, handle);
     const count = prepared.query.parameters.length;
-    const rows: (readonly ParameterValue[])[] = [];
+    const rows: ParameterRow[] = [];
     let bytes = 0;
     try {
-      if (input !== undefined) {
-        for await (const row of parameterRows(input, count)) {
-          if (rows.length >= BOUND_ROWS_MAX) {
-            const why = `a query takes ${BOUND_ROWS_MAX} rows of parameters at most`;
-            throw new DbError(StatusCode.InvalidArguments, `cannot bind parameters: ${why}; send them in parts, or by an update`);
-          }
-          const more = bytesOfRow(row);
-          if (!this.memory.keep(more)) throw outOfMemory("the values of a prepared statement");
-          bytes += more;
-          rows.push(row);
+      const pace = this.paceOf(caller.signal);
+      for await (const some of input === undefined ? [] : parameterRows(input, count)) {
+        await pace.turn();
+        if (rows.length + some.length > BOUND_ROWS_MAX) {
+          const why = `a query takes ${BOUND_ROWS_MAX} rows of parameters at most`;
+          throw new DbError(StatusCode.InvalidArguments, `cannot bind parameters: ${why}; send them in parts, or by an update`);
         }
+        const more = some.reduce((sum, row) => sum + bytesOfRow(row), 0);
+        if (!this.memory.keep(more)) throw outOfMemory("the values of a prepared statement");
+        bytes += more;
+        for (const row of some) rows.push(row);
       }
       // It may have been closed while its values came.
       if (this.kept.get(caller.user.name, handle) !== prepared)
@@ -149,6 +146,10 @@ export class PreparedStatements {
     prepared.binding = (prepared.binding + 1) >>> 0;
   }
 
+  private paceOf(signal: AbortSignal): Pace {
+    return new Pace(this.parts.scheduler, () => throwIfCancelled(signal));
+  }
+
   /** GetSchema. @throws DbError */
   schema(handle: Uint8Array, caller: FlightCaller): Uint8Array<ArrayBuffer> {
     return schemaOf(this.kept.get(caller.user.name, handle).columns);
@@ -159,7 +160,7 @@ export class PreparedStatements {
     const prepared = this.kept.get(caller.user.name, handle);
     const schema = schemaOf(prepared.columns);
     if (prepared.columns.kind === "none")
-      return { schema, ticket: undefined, rowCount: await this.runAll(prepared, boundOf(prepared), caller) };
+      return { schema, ticket: undefined, rowCount: await this.runAll(prepared, [boundOf(prepared)], caller) };
     boundOf(prepared);
     const binding = Buffer.alloc(BINDING_BYTES);
     binding.writeUInt32LE(prepared.binding);
@@ -188,7 +189,7 @@ export class PreparedStatements {
   }
 
   /** Rows of the runs of all rows of values, which all have the columns of the first. */
-  private async answerOfRows(prepared: Prepared, rows: readonly (readonly ParameterValue[])[], session: Session): Promise<FlightAnswer> {
+  private async answerOfRows(prepared: Prepared, rows: readonly ParameterRow[], session: Session): Promise<FlightAnswer> {
     const { db } = this.parts;
     const [first, ...others] = rows;
     if (first === undefined) {
@@ -201,10 +202,12 @@ export class PreparedStatements {
     const { schema, batches } = resultAnswer(result);
     const headers = result.kind === "rows" ? result.headers : [];
     const close = async (): Promise<void> => void (await results.return?.());
+    const pace = this.paceOf(session.signal);
     async function* all(): AsyncIterable<Uint8Array<ArrayBuffer>> {
       yield* batches;
       await close();
       for (const values of others) {
+        await pace.turn();
         for await (const each of db.execute(prepared.query, values, session)) {
           if (each.kind !== "rows") continue;
           checkColumns(each.headers, headers);
@@ -219,24 +222,17 @@ export class PreparedStatements {
   async update(handle: Uint8Array, input: ArrowInput | undefined, caller: FlightCaller): Promise<number> {
     const prepared = this.kept.get(caller.user.name, handle);
     const count = prepared.query.parameters.length;
-    if (count === 0 || input === undefined) return this.runAll(prepared, boundOf(prepared), caller);
+    if (count === 0 || input === undefined) return this.runAll(prepared, [boundOf(prepared)], caller);
     return this.runAll(prepared, parameterRows(input, count), caller);
   }
 
   private runAll(
     { query, database }: Prepared,
-    rows: AsyncIterable<readonly ParameterValue[]> | Iterable<readonly ParameterValue[]>,
+    rows: AsyncIterable<readonly ParameterRow[]> | Iterable<readonly ParameterRow[]>,
     caller: FlightCaller,
   ): Promise<number> {
-    const { db, sessions } = this.parts;
-    const run = async (session: Session): Promise<number> => {
-      let total = 0;
-      for await (const values of rows) {
-        const changed = await changedRows(query, values, session, db);
-        total = changed < 0 || total < 0 ? -1 : total + changed;
-      }
-      return total;
-    };
+    const { sessions } = this.parts;
+    const run = (session: Session): Promise<number> => runUpdates(query, rows, session, { ...this.parts, memory: this.memory });
     // USE and SET change the session: they have no parameters. Others run where they were prepared.
     if (query.parameters.length === 0) return sessions.as(caller, run);
     return run({ ...sessions.sessionOf(caller), database });
@@ -244,7 +240,7 @@ export class PreparedStatements {
 }
 
 /** Rows of values that a statement is bound to. @throws DbError InvalidArguments */
-function boundOf({ bound, query }: Prepared): readonly (readonly ParameterValue[])[] {
+function boundOf({ bound, query }: Prepared): readonly ParameterRow[] {
   if (bound !== undefined) return bound;
   const why = `the statement has ${query.parameters.length} parameters, but no values were given; bind them by DoPut`;
   throw new DbError(StatusCode.InvalidArguments, `Invalid request parameter: ${why}`);

@@ -18,6 +18,7 @@ import {
   TicketStatementQuerySchema,
 } from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
 import { DbError } from "../../../base/error.ts";
+import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
@@ -36,6 +37,7 @@ export interface FlightSqlParts {
   readonly db: Db;
   readonly sessions: FlightSessions;
   readonly running: RunningQueries;
+  readonly scheduler: Scheduler;
 }
 
 /** What GetFlightInfo tells of a command. */
