@@ -21,6 +21,7 @@ import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
+import { addFloatRows, addIntegerRows, countRows, keepExtremeRows } from "../kernels/row-loops.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 
@@ -73,11 +74,13 @@ class CountState implements AggregateState {
     this.evaluator = evaluator;
   }
 
-  update(batch: ExecBatch, { starts, groups, count }: Segments, groupCount: number): void {
+  update(batch: ExecBatch, { starts, groups, count, rowGroups }: Segments, groupCount: number): void {
     this.counts = grown(this.counts, groupCount);
     const vector = this.evaluator?.vector(batch);
     const validity = vector === undefined || vector.kind === "dictionary" ? undefined : vector.validity;
-    countSegments(starts, groups, count, validity, vector?.kind === "dictionary" ? vector.codes : undefined, this.counts);
+    const codes = vector?.kind === "dictionary" ? vector.codes : undefined;
+    if (rowGroups !== undefined) countRows(rowGroups, batch.rowCount, validity, codes, this.counts);
+    else countSegments(starts, groups, count, validity, codes, this.counts);
   }
 
   addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void {
@@ -111,14 +114,20 @@ class SumStates implements AggregateState {
   update(batch: ExecBatch, segments: Segments, groupCount: number): void {
     this.grow(groupCount);
     const vector = this.evaluator.vector(batch);
-    const { starts, groups, count } = segments;
+    const { starts, groups, count, rowGroups } = segments;
     const addRows = (group: number, from: number, to: number): void => this.addExactly(vector, group, from, to);
     if (vector.kind !== "number") {
       for (let s = 0; s < count; s++) addRows(groups[s] as number, starts[s] as number, starts[s + 1] as number);
       return;
     }
+    const { values, validity } = vector;
+    if (rowGroups !== undefined) {
+      const add = this.type.kind === "float" ? addFloatRows : addIntegerRows;
+      add(values, validity)(rowGroups, batch.rowCount, values, validity, this.state, addRows);
+      return;
+    }
     const add = this.type.kind === "float" ? addFloats : addIntegers;
-    add(vector.values, vector.validity)(starts, groups, count, vector.values, vector.validity, this.state, addRows);
+    add(values, validity)(starts, groups, count, values, validity, this.state, addRows);
   }
 
   addSummary(group: number, groupCount: number, _: number, summary: ColumnSummary | undefined): void {
@@ -234,20 +243,16 @@ class ExtremeStates implements AggregateState {
     this.sign = call.function.kernel === "max" ? 1 : -1;
   }
 
-  update(batch: ExecBatch, { starts, groups, count }: Segments, groupCount: number): void {
+  update(batch: ExecBatch, { starts, groups, count, rowGroups }: Segments, groupCount: number): void {
     this.state.values = grown(this.state.values, groupCount);
     this.state.counts = grown(this.state.counts, groupCount);
     const vector = this.evaluator.vector(batch);
     if (vector.kind === "number") {
-      keepExtreme(vector.values, vector.validity, this.sign === 1)(
-        starts,
-        groups,
-        count,
-        vector.values,
-        vector.validity,
-        this.state,
-        () => {},
-      );
+      const { values, validity } = vector;
+      const [isLargest, nothing] = [this.sign === 1, (): void => undefined];
+      if (rowGroups === undefined) {
+        keepExtreme(values, validity, isLargest)(starts, groups, count, values, validity, this.state, nothing);
+      } else keepExtremeRows(values, validity, isLargest)(rowGroups, batch.rowCount, values, validity, this.state, nothing);
       return;
     }
     for (let s = 0; s < count; s++) {

@@ -6,10 +6,14 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { isInterval, type Value, valueKey } from "../../function/value/value.ts";
 import { valueAt } from "../../expression/vector-values.ts";
+import { type LaneForm, laneFormOf, lanesInPlace, writeLanes } from "../kernels/lanes.ts";
+import { bytesHash } from "../kernels/text-numbers.ts";
+import { isBytesKey } from "./text-codes.ts";
+
+const encoder = new TextEncoder();
 
 /** What NULL hashes to. */
 const NULL_HASH = 0x5bd1e995;
-const HALF = 2 ** 32;
 
 /**
  * A 32-bit hash of each row. `types` are those of the vectors.
@@ -68,58 +72,48 @@ function bigintHash(value: bigint): number {
 }
 
 function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount: number): void {
-  switch (vector.kind) {
-    case "number": {
-      const { values, validity } = vector;
-      const isBoolean = type.kind === "boolean";
-      for (let row = 0; row < rowCount; row++) {
-        const value = values[row] as number;
-        const own = validity?.[row] === 0 ? NULL_HASH : isBoolean ? (value === 0 ? 2 : 1) : numberHash(value);
-        hashes[row] = foldHash(hashes[row] as number, own);
-      }
-      return;
+  const form = laneFormOf(type);
+  if (vector.kind === "dictionary") return addDictionary(hashes, vector, rowCount);
+  const { validity } = vector;
+  if (form !== undefined) {
+    const { width } = form;
+    const words = lanesInPlace(vector, form, rowCount) ?? writtenLanes(vector, form, rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      let own = words[row * width] as number;
+      if (width === 2) own = foldHash(own, words[row * 2 + 1] as number);
+      hashes[row] = foldHash(hashes[row] as number, validity?.[row] === 0 ? NULL_HASH : own);
     }
-    case "dictionary":
-      return addDictionary(hashes, vector, rowCount);
-    case "time":
-      return addTimes(hashes, vector, rowCount);
-    default:
-      for (let row = 0; row < rowCount; row++) {
-        const value = valueAt(vector, type, row);
-        const isTime = typeof value === "bigint" && (type.kind === "timestamp" || type.kind === "duration");
-        hashes[row] = foldHash(hashes[row] as number, isTime ? timeHash(value) : valueHash(value));
-      }
+    return;
   }
+  const isBytes = vector.kind === "bytes" && isBytesKey(type);
+  for (let row = 0; row < rowCount; row++) {
+    let own = NULL_HASH;
+    if (validity?.[row] === 0) own = NULL_HASH;
+    else if (isBytes) own = bytesHash(vector.bytes, vector.offsets[row] as number, vector.offsets[row + 1] as number);
+    else own = valueHash(valueAt(vector, type, row));
+    hashes[row] = foldHash(hashes[row] as number, own);
+  }
+}
+
+function writtenLanes(vector: Vector, form: LaneForm, rowCount: number): Int32Array {
+  const words = new Int32Array(rowCount * form.width);
+  writeLanes(vector, form, rowCount, words, 0, form.width);
+  return words;
 }
 
 /** Texts are hashed once an entry. */
 function addDictionary(hashes: Uint32Array, { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): void {
   const known = new Map<number, number>();
+  let scratch: Uint8Array = new Uint8Array(256);
   for (let row = 0; row < rowCount; row++) {
     const code = codes[row] as number;
     let own = known.get(code);
     if (own === undefined) {
-      own = valueHash(dictionary[code]);
+      const text = dictionary[code];
+      if (text !== undefined && scratch.length < text.length * 3) scratch = new Uint8Array(text.length * 3);
+      own = text === undefined ? NULL_HASH : bytesHash(scratch, 0, encoder.encodeInto(text, scratch).written);
       known.set(code, own);
     }
-    hashes[row] = foldHash(hashes[row] as number, own);
-  }
-}
-
-function timeHash(value: bigint): number {
-  return foldHash(Number(BigInt.asUintN(32, value >> 32n)), Number(BigInt.asUintN(32, value)));
-}
-
-/** As `timeHash` of each time, with numbers: the base in two halves of 32 bits, to which an offset is added. */
-function addTimes(hashes: Uint32Array, { base, offsets, validity }: Extract<Vector, { kind: "time" }>, rowCount: number): void {
-  const baseHigh = Number(base >> 32n);
-  const baseLow = Number(base & 0xffff_ffffn);
-  for (let row = 0; row < rowCount; row++) {
-    const offset = offsets[row] as number;
-    const offsetHigh = Math.floor(offset / HALF);
-    const low = baseLow + (offset - offsetHigh * HALF);
-    const carry = low >= HALF ? 1 : 0;
-    const own = validity?.[row] === 0 ? NULL_HASH : foldHash((baseHigh + offsetHigh + carry) >>> 0, (low - carry * HALF) >>> 0);
     hashes[row] = foldHash(hashes[row] as number, own);
   }
 }

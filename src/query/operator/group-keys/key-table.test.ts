@@ -179,3 +179,50 @@ test("equal rows have equal hashes in any vectors, also behind others, and most 
     { seed: 13, numRuns: 200 },
   );
 });
+
+describe("many keys", () => {
+  /** Rows whose keys come and come again while tables grow. */
+  const rows = (count: number): readonly number[] =>
+    Array.from({ length: count }, (_, i) => Math.imul(i, 0x9e3779b1) >>> (i % 3 === 0 ? 12 : 0));
+  const columns: readonly (readonly [name: string, type: DataType, of: (row: number) => Scalar])[] = [
+    ["integers", INT64, (row) => (row % 2 === 0 ? row : BigInt(row) * 2n ** 30n)],
+    ["texts", STRING, (row) => (row % 50 === 0 ? undefined : `${"x".repeat(row % 90)}${row}`)],
+    ["times", TIMESTAMP_NANOSECOND, (row) => BigInt(row) * 2n ** 31n],
+    ["long texts", STRING, (row) => (row % 997 === 0 ? "y".repeat(1_200_000) + String(row % 3) : String(row))],
+  ];
+  for (const [name, type, of] of columns) {
+    for (const isPair of [false, true]) {
+      test(`${name}${isPair ? " beside another key" : ""} keep their numbers while the table grows`, () => {
+        const types = isPair ? [type, INT64] : [type];
+        const table = new KeyTable(types, { nullsMatch: true }, ignore);
+        const known = new Map<string, number>();
+        const all = rows(60_000);
+        for (let from = 0; from < all.length; from += 4099) {
+          const part = all.slice(from, from + 4099);
+          const values = part.map(of);
+          const vectors = isPair
+            ? [
+                vectorOf(type, values),
+                vectorOf(
+                  INT64,
+                  part.map((row) => row % 7),
+                ),
+              ]
+            : [vectorOf(type, values)];
+          const want = values.map((value, i) => {
+            const key = `${valueKey(value)}${isPair ? (part[i] as number) % 7 : ""}`;
+            if (!known.has(key)) known.set(key, known.size);
+            return known.get(key) as number;
+          });
+          expect([...table.add(vectors, part.length)]).toEqual(want);
+          expect([...table.find(vectors, part.length)]).toEqual(want);
+        }
+        expect(table.size).toBe(known.size);
+        const ids = Uint32Array.from({ length: table.size }, (_, id) => id);
+        const back = table.vector(0, ids);
+        const texts = [...ids].map((id) => valueKey(scalarAt(back, type, id)));
+        expect(texts).toEqual([...known.keys()].map((key) => (isPair ? key.slice(0, -1) : key)));
+      });
+    }
+  }
+});

@@ -36,7 +36,7 @@ const PARAMETERS = ["starts", "groups", "count", "v", "m", "state", "onLarge"];
 const loops = new Map<string, SegmentLoop<never>>();
 
 /** Largest size of a value of each integer class; floats hold integers of any size. */
-const SIZE_MAX: Readonly<Record<string, number>> = {
+export const INTEGER_SIZES: Readonly<Record<string, number>> = {
   Int8Array: 2 ** 7,
   Uint8Array: 2 ** 8,
   Int16Array: 2 ** 15,
@@ -46,7 +46,7 @@ const SIZE_MAX: Readonly<Record<string, number>> = {
 };
 
 /** From this size on, a double sum may have been rounded. */
-const EXACT_SUM_MAX = 2 ** 53;
+export const EXACT_SUM_MAX: number = 2 ** 53;
 
 function loop<S>(
   name: string,
@@ -101,7 +101,7 @@ export function addFloats(array: NumberArray, validity: Validity): SegmentLoop<S
  */
 export function addIntegers(array: NumberArray, validity: Validity): SegmentLoop<SumState> {
   return loop("sum-integer", array, validity, (nullable, className) => {
-    const size = SIZE_MAX[className];
+    const size = INTEGER_SIZES[className];
     const plain = size !== undefined && size <= 2 ** 16 ? FOUR_NARROW : FOUR;
     const sum = size !== undefined ? (nullable ? WITH_NULLS : plain) : sizedSum(nullable);
     const bound = size !== undefined ? `(e - a) * ${size}` : "z";

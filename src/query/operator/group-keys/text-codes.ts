@@ -1,0 +1,129 @@
+/**
+ * Codes of a key that is text or other bytes. Text of a dictionary is looked up once an entry, as long as the dictionary stays the same;
+ * all other by its bytes, without a string.
+ */
+import { formOf, type DataType } from "../../../column/data-type.ts";
+import { utf8Text } from "../../../column/text-table.ts";
+import type { DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
+import { TextNumbers } from "../kernels/text-numbers.ts";
+import { NO_NUMBER } from "../kernels/word-table.ts";
+
+/** The code of a dictionary's entry that was not asked for yet. */
+const UNSEEN = -2;
+/** Most texts that come out as a dictionary of strings, each of which is made then; more come out as bytes. */
+const STRINGS_MAX = 16_384;
+
+type Dictionary = readonly (string | undefined)[];
+
+/** Codes of the entries of the dictionary that came last. */
+interface Entries {
+  readonly dictionary: Dictionary;
+  /** Whether entries without a code got one. */
+  readonly isNew: boolean;
+  codes: Int32Array;
+}
+
+const encoder = new TextEncoder();
+
+/** See the file header. */
+export class TextCodes {
+  private readonly texts = new TextNumbers();
+  private readonly isText: boolean;
+  private entries: Entries | undefined;
+  private strings: (string | undefined)[] = [undefined];
+  private scratch: Uint8Array = new Uint8Array(256);
+
+  constructor(type: DataType) {
+    this.isText = type.kind === "string";
+  }
+
+  /** Codes given so far; they are dense. */
+  get size(): number {
+    return this.texts.size;
+  }
+
+  /** Bytes that are held, about. */
+  get bytes(): number {
+    const { size, textBytes } = this.texts;
+    return size * TextNumbers.KEY_BYTES + textBytes;
+  }
+
+  /** Codes of rows; new ones for new texts when `isNew`, else `NO_NUMBER`. NULL has a code where `nullIsNumber`, else none. */
+  codesOf(vector: Vector, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
+    if (vector.kind === "dictionary") return this.codesOfEntries(vector, rowCount, isNew, nullIsNumber, into);
+    if (vector.kind === "bytes") return this.texts.numbersOf(vector, rowCount, isNew, nullIsNumber, into);
+    // All NULL, of any type: there are no values.
+    into.fill(nullIsNumber && rowCount > 0 ? this.texts.numberOfNull(isNew) : NO_NUMBER, 0, rowCount);
+  }
+
+  private codesOfEntries(
+    { codes, dictionary }: DictionaryVector,
+    rowCount: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): void {
+    const known = this.codesKnown(dictionary, isNew);
+    for (let i = 0; i < rowCount; i++) {
+      const entry = codes[i] as number;
+      let code = known[entry] ?? UNSEEN;
+      if (code === UNSEEN) {
+        const text = dictionary[entry];
+        if (text === undefined) code = nullIsNumber ? this.texts.numberOfNull(isNew) : NO_NUMBER;
+        else code = this.codeOfText(text, isNew);
+        known[entry] = code;
+      }
+      into[i] = code;
+    }
+  }
+
+  private codeOfText(text: string, isNew: boolean): number {
+    if (this.scratch.length < text.length * 3) this.scratch = new Uint8Array(text.length * 3);
+    const { written } = encoder.encodeInto(text, this.scratch);
+    return this.texts.numberOf(this.scratch, 0, written, isNew);
+  }
+
+  /** Codes by entry of a dictionary, which may have grown. Those that were not found are looked for again once texts are added. */
+  private codesKnown(dictionary: Dictionary, isNew: boolean): Int32Array {
+    const { entries } = this;
+    const known = entries?.dictionary === dictionary && (entries.isNew || !isNew) ? entries : undefined;
+    if (known !== undefined && known.isNew === isNew && known.codes.length >= dictionary.length) return known.codes;
+    const codes = new Int32Array(dictionary.length).fill(UNSEEN);
+    if (known !== undefined) codes.set(known.codes);
+    this.entries = { dictionary, isNew, codes };
+    return codes;
+  }
+
+  /** The texts of codes. */
+  vector(codes: Uint32Array): Vector {
+    const { texts } = this;
+    const validity = this.validityOf(codes);
+    if (!this.isText || texts.size > STRINGS_MAX) return { kind: "bytes", ...texts.textsOf(codes), validity };
+    const dictionary = this.dictionary();
+    const shifted = new Uint32Array(codes.length);
+    for (let i = 0; i < codes.length; i++) shifted[i] = codes[i] === texts.nullNumber ? 0 : (codes[i] as number) + 1;
+    return { kind: "dictionary", codes: shifted, dictionary };
+  }
+
+  private validityOf(codes: Uint32Array): Validity {
+    const { nullNumber } = this.texts;
+    if (nullNumber < 0 || !codes.includes(nullNumber)) return undefined;
+    return Uint8Array.from(codes, (code) => (code === nullNumber ? 0 : 1));
+  }
+
+  /** All texts behind the entry of NULL, made once. */
+  private dictionary(): Dictionary {
+    const { texts, strings } = this;
+    if (strings.length > texts.size) return strings;
+    const from = strings.length - 1;
+    const { offsets, bytes } = texts.textsOf(Uint32Array.from({ length: texts.size - from }, (_, i) => from + i));
+    for (let i = 0; i + 1 < offsets.length; i++) {
+      const isNull = from + i === texts.nullNumber;
+      strings.push(isNull ? undefined : utf8Text(bytes, offsets[i] as number, offsets[i + 1] as number));
+    }
+    return strings;
+  }
+}
+
+/** Whether values of a type are told apart by their bytes. Intervals are not: a month is 30 days. */
+export const isBytesKey = (type: DataType): boolean => formOf(type) === "bytes" && type.kind !== "interval";
