@@ -5,8 +5,8 @@
  */
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** The table that they go to. */
-export const NATIVE_TABLE = "cpu_native";
+/** The table that they go to, which workloads.ts names too. */
+const NATIVE_TABLE = "cpu_native";
 
 const SERIES = 100;
 const START_MS = 1_731_000_000_000;

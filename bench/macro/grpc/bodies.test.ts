@@ -28,15 +28,15 @@ test("a body at another time differs from one that was made for it in its values
 
 test("points that are sent again are later, and none has the time of another of its series", () => {
   const seen = new Set<string>();
-  for (const message of otlpMessages("metrics", 200, 100)) {
-    for (const { scopeMetrics } of fromBinary(ExportMetricsServiceRequestSchema, message).resourceMetrics) {
-      for (const { name, data } of scopeMetrics.flatMap(({ metrics }) => metrics)) {
-        if (data.case !== "gauge" && data.case !== "sum") throw new Error(`metric ${name} is no gauge and no sum`);
-        for (const { attributes, timeUnixNano } of data.value.dataPoints) {
-          const host = attributes.find(({ key }) => key === "host")?.value?.value;
-          if (host?.case === "stringValue") seen.add(`${name} ${host.value} ${timeUnixNano}`);
-        }
-      }
+  const metrics = otlpMessages("metrics", 200, 100)
+    .flatMap((message) => fromBinary(ExportMetricsServiceRequestSchema, message).resourceMetrics)
+    .flatMap(({ scopeMetrics }) => scopeMetrics)
+    .flatMap((scope) => scope.metrics);
+  for (const { name, data } of metrics) {
+    if (data.case !== "gauge" && data.case !== "sum") throw new Error(`metric ${name} is no gauge and no sum`);
+    for (const { attributes, timeUnixNano } of data.value.dataPoints) {
+      const host = attributes.find(({ key }) => key === "host")?.value?.value;
+      if (host?.case === "stringValue") seen.add(`${name} ${host.value} ${timeUnixNano}`);
     }
   }
   expect(seen.size).toBe(20_000);

@@ -40,7 +40,7 @@ export function expectNone(failure: Failure): void {
 }
 
 /** Nobody looks at what writes answer: their trailers say whether they went well. */
-export function ignore(): void {}
+function ignore(): void {}
 
 function partOf(sent: readonly { readonly length: number }[], rowsPerMessage: number, ackMs: readonly number[]): Part {
   return { rows: sent.length * rowsPerMessage, bytes: sent.reduce((sum, { length }) => sum + length, 0), sum: 0, ackMs };

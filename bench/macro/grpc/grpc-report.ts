@@ -83,10 +83,11 @@ export function grpcText(results: readonly GrpcResult[], durability: string): st
   const most = Math.max(...results.map(({ serverRssBytesPeak }) => serverRssBytesPeak)) / MIB;
   return `## gRPC
 
-Rows of 10 columns by 1,000 in a message; doput and doget: the cpu rows of 10 tags and 10 integers, 65,536 in a batch, doget 5 columns of them; \
-OTLP by 1,000. Writes acknowledged once in: ${durability}. Every row was counted. "Of the transport" compares bytes a second with the bytes \
-of rows to a method that stores nothing, "of HTTP" rows a second with the same messages over HTTP/1.1, both in the same run. The clock starts \
-once both sides are warm; processor time is that of all threads, flushes that began meanwhile included.
+Rows of 10 columns, 1,000 in a message; doput and doget: the cpu rows of 10 tags and 10 integers, 65,536 in a batch, 5 columns for doget; \
+OTLP: 1,000 in a message. Writes acknowledged once in: ${durability}. Every row was counted. "Of the transport": bytes a second, of those \
+of rows to a method that stores nothing; "of HTTP": rows a second, of those of the same messages over HTTP/1.1; both in the same run. The \
+clock starts once both sides are warm. Processor time is that of all threads of the server, flushes that began meanwhile included; "main \
+thread" is what one of them had, which has all connections.
 
 ${table(HEAD, lines)}
 Most resident memory: ${most.toFixed(0)} MiB, of ${RSS_MIB_TARGET} that are the target.

@@ -87,7 +87,8 @@ export class Call {
 /** See the file header. */
 export class Http2Connection {
   private frameBytesMax = FRAME_BYTES_FIRST;
-  private readonly ready = Promise.withResolvers<void>();
+  /** Resolves with the server's settings, or why there are none. */
+  private readonly ready = Promise.withResolvers<Failure>();
   private socket: Socket | undefined;
   private failure: Failure;
   private readonly calls = new Map<number, Call>();
@@ -134,7 +135,8 @@ export class Http2Connection {
     made.control.push(PREFACE, frame(FRAME.settings, 0, 0, settings));
     made.control.push(frame(FRAME.windowUpdate, 0, 0, numberPayload(WINDOW_BYTES - WINDOW_BYTES_FIRST)));
     made.pump();
-    await made.ready.promise;
+    const failure = await made.ready.promise;
+    if (failure !== undefined) throw new Error(`cannot connect: ${failure}`);
     return made;
   }
 
@@ -168,8 +170,7 @@ export class Http2Connection {
     if (this.failure !== undefined) return;
     this.failure = why;
     clearInterval(this.watch);
-    this.ready.reject(new Error(`cannot connect: ${why}`));
-    this.ready.promise.catch(() => undefined); // Whoever connects hears it; later nobody waits.
+    this.ready.resolve(why);
     for (const call of this.calls.values()) call.fail(why);
     this.calls.clear();
     this.outgoing = [];
@@ -340,6 +341,6 @@ export class Http2Connection {
       this.callWindow = value;
     }
     this.control.push(frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0)));
-    this.ready.resolve();
+    this.ready.resolve(undefined);
   }
 }
