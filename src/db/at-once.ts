@@ -14,7 +14,7 @@ import { answerAtOnce } from "../query/operator/answer-at-once.ts";
 import type { ParameterValue, PreparedQuery } from "../query/prepared-query.ts";
 import { placeholdersOf } from "../query/statement/prepare-query.ts";
 import type { Catalog } from "../table/catalog.ts";
-import { authorizeStatement } from "./auth/authorize.ts";
+import { authorizeStatement } from "./authorize.ts";
 import type { RowsAtOnce } from "./db.ts";
 import { shownText } from "./running-statements.ts";
 import type { Session } from "./session.ts";

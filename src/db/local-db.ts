@@ -37,7 +37,7 @@ import type { SpillStore } from "../table/spill-space.ts";
 import { openRowIntake } from "../query/statement/rows/row-intake.ts";
 import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
-import { authorize, authorizeStatement, may } from "./auth/authorize.ts";
+import { authorize, authorizeStatement, may } from "./authorize.ts";
 import type { Action, User } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
 import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";

@@ -3,7 +3,7 @@
  */
 import { throwIfCancelled } from "../base/scheduler/cancel.ts";
 import type { RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../table/write-batch.ts";
-import { authorize } from "./auth/authorize.ts";
+import { authorize } from "./authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { IngestDb } from "./db.ts";
 import type { Session } from "./session.ts";

@@ -139,3 +139,18 @@ export function mergeModeOf(schema: Pick<TableSchema, "options">): MergeMode {
   if (schema.options["append_mode"] === "true") return "append";
   return schema.options["merge_mode"] === "last_non_null" ? "last_non_null" : "last_row";
 }
+
+/** The newest of a column's earlier forms that a source has, with what `find` says about it; undefined when it has none. */
+export function formerIn<T>(
+  former: readonly FormerColumn[] | undefined,
+  find: (id: number) => T | undefined,
+): { readonly type: DataType; readonly found: T } | undefined {
+  if (former === undefined) return undefined;
+  for (let i = former.length - 1; i >= 0; i--) {
+    const stored = former[i];
+    if (stored === undefined) continue;
+    const found = find(stored.id);
+    if (found !== undefined) return { type: stored.type, found };
+  }
+  return undefined;
+}

@@ -42,6 +42,12 @@ export function daysInMonth(year: number, month: number): number {
   return daysFromCivil(year, month + 1, 1) - daysFromCivil(year, month, 1);
 }
 
+/** The largest multiple of `step` that is not above `time`, also for negative times. */
+export function floorTo(time: bigint, step: bigint): bigint {
+  const rest = time % step;
+  return rest < 0n ? time - rest - step : time - rest;
+}
+
 /** `floor(a / b)` of integers, `b > 0`. */
 export function floorDivide(a: bigint, b: bigint): bigint {
   const quotient = a / b;

@@ -23,6 +23,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] }
 const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   server: {
     query: [
+      "connection-client.ts",
       "statement-result.ts",
       "connection.ts",
       "kept-statements.ts",

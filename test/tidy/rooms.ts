@@ -45,6 +45,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       "session-settings.ts",
       "postgres-settings.ts",
       "postgres-types.ts",
+      "connection-client.ts",
       "connection.ts",
       "kept-statements.ts",
       "prepared-query.ts",
@@ -93,6 +94,17 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: ["types.ts", "limits.ts", "corruption.ts"],
   },
   "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
+  "src/storage": {
+    ranks: [
+      ["cache", "file-store", "series"],
+      ["external", "index", "meta-store", "spill", "tombstone", "wal", "worker"],
+      ["memtable"],
+      ["sst"],
+      ["scan", "region"],
+      ["compaction", "share"],
+    ],
+    contracts: ["data-directory.ts", "file-identity.ts", "private-folder.ts"],
+  },
   "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
   "src/server": { ranks: [["connections"], ["common"], ["wire"], ["*"]], contracts: [] },
   "src/storage/sst": {

@@ -22,7 +22,7 @@ import {
 import { FIELD_LABEL, selectTables } from "../../query/promql/tables/table-selection.ts";
 import type { Catalog } from "../../table/catalog.ts";
 import { databaseNotFound } from "../../table/not-found.ts";
-import { authorize } from "../auth/authorize.ts";
+import { authorize } from "../authorize.ts";
 import type { QueryPermit, ReadAsk } from "../read-permit.ts";
 import type { Session } from "../session.ts";
 import { KnownQueries } from "./known-queries.ts";

@@ -1,6 +1,6 @@
 /**
  * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of ranges
- * (`storage/tombstone/delete-chunk.ts`) that are logged, published and flushed as writes are.
+ * (`storage/memtable/delete-chunk.ts`) that are logged, published and flushed as writes are.
  *
  *   keys     ─► at most DELETE_BATCH_ROWS at a time ─► one log record ─► durable ─► visible
  *   range    ─► scan of the times ─► first and last row of each series and 64-day group ─► the same
@@ -24,7 +24,7 @@ import type { SeriesRuns } from "../../column/batch.ts";
 import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
 import { abandonAll, type PreparedChunk, publishAll } from "../../storage/region/prepared-chunk.ts";
 import type { Region } from "../../storage/region/region.ts";
-import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
+import type { DeleteSource } from "../../storage/memtable/delete-chunk.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";

@@ -1,6 +1,6 @@
 import { longer } from "../../base/bytes/longer-array.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
-import type { DeleteSource } from "../../storage/tombstone/delete-chunk.ts";
+import type { DeleteSource } from "../../storage/memtable/delete-chunk.ts";
 
 /** First and last row of each series of a 64-day group, gathered from runs in any order. 24 B a series of the table. */
 export class RangeCollector {

@@ -11,7 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { invalidArguments } from "../../base/error.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
 import type { TimeVector } from "../../column/vector.ts";
-import { takeRows } from "../../storage/scan/merge/merge-rows.ts";
+import { takeRows } from "../../column/take-rows.ts";
 import type { TableWrite } from "../../table/write-batch.ts";
 import { coarserTimes } from "../../value/coarser-times.ts";
 

@@ -4,7 +4,7 @@ import type { SeriesRuns } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { SeriesIndex } from "../sst/series/series-index.ts";
-import { usedCodes } from "../sst/write/used-codes.ts";
+import { usedCodes } from "../sst/series/used-codes.ts";
 
 /** Takes the runs of sorted rows in their order; runs of one series that follow each other become one. */
 export class SeriesIndexBuilder {

@@ -1,4 +1,4 @@
-import { floorTo } from "../sst/time-window.ts";
+import { floorTo } from "../../value/civil.ts";
 import { type Chunk, chunkMaxTime, chunkMinTime } from "./chunk.ts";
 
 /** A chunk that spans more groups than this is looked at row by row: its times may be far apart with nothing between them. */

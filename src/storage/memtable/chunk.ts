@@ -45,7 +45,7 @@ export interface Chunk {
   /** Largest element of `times`; the smallest is 0. */
   readonly timeSteps: number;
   readonly columns: readonly ChunkColumn[];
-  /** Present: the chunk deletes rows older than itself (`tombstone/delete-chunk.ts` says what its arrays mean then). */
+  /** Present: the chunk deletes rows older than itself (`delete-chunk.ts` says what its arrays mean then). */
   readonly deletes?: true;
   /** The shared memory that all arrays lie on, for the log. */
   readonly payload: Uint8Array;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MergeMode } from "../../table/schema.ts";
-import { buildDeleteChunk, tombstonesOf } from "../tombstone/delete-chunk.ts";
+import { buildDeleteChunk, tombstonesOf } from "./delete-chunk.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import type { Chunk } from "./chunk.ts";
 import { buildChunk } from "./chunk-builder.ts";

@@ -9,7 +9,7 @@ import { halvesOf, moveHalves } from "../../column/double-bits.ts";
 import { retypeVector } from "../../value/retype.ts";
 import { baseOfTimes } from "../../column/times.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
-import { formerIn, type StoredAs } from "../scan/runs/former-column.ts";
+import { type FormerColumn, formerIn } from "../../table/schema.ts";
 import type { Chunk, ChunkValues } from "./chunk.ts";
 import { repeatedVector } from "./repeated-bytes.ts";
 import { type AllocateBytes, type PlacedValues, scatterBytes } from "./scatter-bytes.ts";
@@ -25,7 +25,7 @@ export function scatterColumn(
   sorted: SortedRows,
   columnId: number,
   type: DataType,
-  former?: readonly StoredAs[],
+  former?: readonly FormerColumn[],
   allocate?: AllocateBytes,
 ): Vector {
   const sources = sorted.chunks.map((rows) => ({ rows, data: findColumn(rows.chunk, columnId, type, former) }));
@@ -46,7 +46,7 @@ function findColumn(
   { columns, rowCount }: Chunk,
   columnId: number,
   type: DataType,
-  former: readonly StoredAs[] | undefined,
+  former: readonly FormerColumn[] | undefined,
 ): ChunkValues | undefined {
   for (const column of columns) if (column.columnId === columnId) return column.data;
   const old = formerIn(former, (id) => columns.find((column) => column.columnId === id)?.data);

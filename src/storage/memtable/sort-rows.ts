@@ -11,7 +11,7 @@
  * Counting sort, since rows of one series mostly arrive in time order. Measured: 3M rows of 4,000 series in about 25 ns a row.
  */
 import type { MergeMode } from "../../table/schema.ts";
-import { tombstonesOf } from "../tombstone/delete-chunk.ts";
+import { tombstonesOf } from "./delete-chunk.ts";
 import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 import type { Chunk } from "./chunk.ts";
 import { clusteredBySeries } from "./cluster-chunks.ts";

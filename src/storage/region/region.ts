@@ -19,7 +19,7 @@ import { Memtable } from "../memtable/memtable.ts";
 import type { MemoryLease } from "../memtable/memory-lease.ts";
 import type { MemtableView, TimeSpan } from "../memtable/pick-rows.ts";
 import type { SeriesRegistry, SeriesRoom } from "../series/series-registry.ts";
-import { buildDeleteChunk, type DeleteSource } from "../tombstone/delete-chunk.ts";
+import { buildDeleteChunk, type DeleteSource } from "../memtable/delete-chunk.ts";
 import { compareFiles, type DataFile, tableFolder } from "../sst/data-file.ts";
 import type { FlushJob } from "../sst/write/flush.ts";
 import { startOfRun } from "../sst/series/series-sections.ts";

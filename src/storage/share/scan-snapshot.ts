@@ -10,12 +10,11 @@ import type { TableId } from "../../base/units.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { ScanRequest } from "../../table/scan.ts";
-import type { MergeMode, TableSchema } from "../../table/schema.ts";
+import type { FormerColumn, MergeMode, TableSchema } from "../../table/schema.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import type { TimeSpan } from "../memtable/pick-rows.ts";
 import type { OutputColumn } from "../scan/merge/assemble.ts";
 import type { ColumnCondition } from "../scan/select/column-condition.ts";
-import type { StoredAs } from "../scan/runs/former-column.ts";
 import type { ResolvedSummaries } from "../scan/source/page-summaries.ts";
 import type { SelectedScan } from "../scan/selected-scan.ts";
 import type { TagColumnView } from "../series/series-ranks.ts";
@@ -48,7 +47,7 @@ export type SnapshotColumn =
       readonly id: number;
       readonly type: DataType;
       readonly missing: Scalar;
-      readonly former: readonly StoredAs[] | undefined;
+      readonly former: readonly FormerColumn[] | undefined;
     };
 
 /** See the file header. */

@@ -1,24 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
-import { FILES_PER_GROUP_MAX, floorTo, groupLength, groupStartOf, windowLengthFor } from "./time-window.ts";
+import { floorTo } from "../../value/civil.ts";
+import { FILES_PER_GROUP_MAX, groupLength, groupStartOf, windowLengthFor } from "./time-window.ts";
 
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
 const DAY = 86_400;
-
-describe("the floor of a time", () => {
-  const cases: readonly (readonly [time: bigint, step: bigint, want: bigint])[] = [
-    [0n, 10n, 0n],
-    [9n, 10n, 0n],
-    [10n, 10n, 10n],
-    [-1n, 10n, -10n],
-    [-10n, 10n, -10n],
-    [-11n, 10n, -20n],
-    [2n ** 63n - 1n, 2n, 2n ** 63n - 2n],
-    [-(2n ** 63n), 3n, -9_223_372_036_854_775_809n],
-  ];
-  test.each(cases)("%d by %d is %d", (time, step, want) => expect(floorTo(time, step)).toBe(want));
-});
 
 describe("groups and windows", () => {
   test("a group is 64 days in every unit, exact in a double", () => {

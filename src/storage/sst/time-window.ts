@@ -6,6 +6,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { type TimeUnit, UNITS_PER_SECOND } from "../../column/data-type.ts";
+import { floorTo } from "../../value/civil.ts";
 
 const SECONDS_PER_DAY = 86_400;
 /** Lengths of the windows, each within the next. */
@@ -53,9 +54,3 @@ const BIGGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Most files that a flush makes of one group: a window more than the limit, since rows need not begin at the start of one. */
 export const FILES_PER_GROUP_MAX: number = WINDOWS_PER_FLUSH_MAX + 1;
-
-/** The largest multiple of `step` that is not above `time`, also for negative times. */
-export function floorTo(time: bigint, step: bigint): bigint {
-  const rest = time % step;
-  return rest < 0n ? time - rest - step : time - rest;
-}

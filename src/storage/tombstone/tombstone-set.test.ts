@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { registryOf, SERIES_TAGS } from "../../../test/support/storage/table.ts";
 import { textAt } from "../../column/text-table.ts";
-import { decodeTombstones, encodeTombstones } from "./tombstone-blob.ts";
+import { decodeTombstones, encodeTombstones } from "../sst/series/tombstone-blob.ts";
 import { TombstoneBuilder } from "./tombstone-builder.ts";
 import type { TombstoneSet } from "./tombstone-set.ts";
 

@@ -8,7 +8,7 @@ import type { ScanBatch } from "../../../table/scan.ts";
 import { type Assembler, joinNeighbours, type OutputColumn, type Segment } from "./assemble.ts";
 import { concatPieces } from "./concat.ts";
 import { readInterleaved } from "./interleave.ts";
-import { takeRows } from "./merge-rows.ts";
+import { takeRows } from "../../../column/take-rows.ts";
 import { type RowFilter, selectRows } from "../select/row-filter.ts";
 import type { Piece, ScanSource } from "../runs/scan-source.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { BINARY, type DataType, FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } from "../../../column/data-type.ts";
+import { type DataType, INT64 } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import type { MergeMode } from "../../../table/schema.ts";
-import { mergeColumn, planMerge, takeRows } from "./merge-rows.ts";
+import { mergeColumn, planMerge } from "./merge-rows.ts";
 
 /** A row: series, time, age, value. */
 type Row = readonly [group: number, time: number, age: number, value: Scalar];
@@ -71,24 +71,3 @@ test("a value that is NULL everywhere stays NULL", () => {
 });
 
 test("nothing merges to nothing", () => expect(merged([], "last_row")).toEqual([]));
-
-test.each([
-  ["number", FLOAT64, [1.5, undefined, -0]],
-  ["wide", INT64, [2n ** 60n, undefined, 3]],
-  ["time", TIMESTAMP_NANOSECOND, [10n ** 18n, undefined, 10n ** 18n + 1n]],
-  ["wide", TIMESTAMP_NANOSECOND, [-(2n ** 63n), undefined, 2n ** 63n - 1n]],
-  ["bytes", STRING, ["", undefined, "🐟"]],
-  ["bytes", BINARY, [Uint8Array.of(1), undefined, new Uint8Array(0)]],
-] as readonly (readonly [string, DataType, readonly Scalar[]])[])(
-  "rows are taken from %s vectors in any order, more than once",
-  (kind, type, values) => {
-    const taken = takeRows(vectorOf(type, values), Uint32Array.of(2, 0, 1, 0));
-    expect(taken.kind).toBe(kind as typeof taken.kind);
-    expect([0, 1, 2, 3].map((row) => scalarAt(taken, type, row))).toEqual([values[2], values[0], values[1], values[0]]);
-  },
-);
-
-test("rows are taken from dictionary vectors", () => {
-  const taken = takeRows({ kind: "dictionary", codes: Uint32Array.of(2, 0, 1), dictionary: [undefined, "a", "b"] }, Uint32Array.of(0, 1));
-  expect([0, 1].map((row) => scalarAt(taken, STRING, row))).toEqual(["b", undefined]);
-});

@@ -6,8 +6,8 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { ConstantColumn } from "./constant-column.ts";
-import type { StoredAs } from "./former-column.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
+import type { FormerColumn } from "../../../table/schema.ts";
 import type { RunList } from "./run-list.ts";
 
 /** A field column as the scan wants it. */
@@ -17,7 +17,7 @@ export interface ScanColumn {
   /** Stands where the source is older than the column; undefined: NULL. */
   readonly missing: ConstantColumn | undefined;
   /** Ids and types that the column had before, oldest first. */
-  readonly former?: readonly StoredAs[] | undefined;
+  readonly former?: readonly FormerColumn[] | undefined;
 }
 
 /** Rows `[from, to)` of `vector`, or `to - from` NULLs when there is no vector. */

@@ -1,10 +1,11 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ScanMetrics } from "../../../table/scan.ts";
+import { formerIn } from "../../../table/schema.ts";
 import type { OpenSst } from "../../sst/read/open-sst.ts";
 import { startOfRun } from "../../sst/series/series-sections.ts";
 import type { ColumnCondition } from "../select/column-condition.ts";
-import { formerIn, RetypedVectors } from "../runs/former-column.ts";
+import { RetypedVectors } from "./retyped-vectors.ts";
 import { PagePruner } from "./page-pruner.ts";
 import { PageRows } from "./page-rows.ts";
 import { PageSummaries, type ResolvedSummaries } from "./page-summaries.ts";

@@ -10,7 +10,7 @@ import type { NumberArray, Vector } from "../../../column/vector.ts";
 import type { ScanMetrics } from "../../../table/scan.ts";
 import type { OpenSst } from "../../sst/read/open-sst.ts";
 import { concatPieces, numberTarget } from "../merge/concat.ts";
-import { takeRows } from "../merge/merge-rows.ts";
+import { takeRows } from "../../../column/take-rows.ts";
 import type { Piece } from "../runs/scan-source.ts";
 
 /** Rows `[from, to)` of a list lie in page `page`, whose first row is `start`. */

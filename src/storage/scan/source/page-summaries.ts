@@ -5,8 +5,8 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { ColumnSummary, ScanBatch, ScanMetrics, SummaryRequest } from "../../../table/scan.ts";
 import type { OpenSst } from "../../sst/read/open-sst.ts";
-import { floorTo } from "../../sst/time-window.ts";
-import type { StoredAs } from "../runs/former-column.ts";
+import { floorTo } from "../../../value/civil.ts";
+import type { FormerColumn } from "../../../table/schema.ts";
 import type { RunList } from "../runs/run-list.ts";
 import type { SeriesSelection } from "../select/series-selection.ts";
 
@@ -18,7 +18,7 @@ export interface SummaryColumn {
   readonly wantsSum: boolean;
   /** Whether rows older than the column hold a value of it. */
   readonly hasDefault: boolean;
-  readonly former: readonly StoredAs[] | undefined;
+  readonly former: readonly FormerColumn[] | undefined;
 }
 
 /** A `SummaryRequest` with names resolved. */

@@ -3,7 +3,7 @@ import { DbError } from "../../../base/error.ts";
 import type { TableId } from "../../../base/units.ts";
 import { openParquet, type ParquetFile } from "../../../format/parquet/reading/file.ts";
 import type { FileReader, FileStore } from "../../file-store/file-store.ts";
-import { decodeTombstones, TOMBSTONE_BLOB } from "../../tombstone/tombstone-blob.ts";
+import { decodeTombstones, TOMBSTONE_BLOB } from "../series/tombstone-blob.ts";
 import { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { DataFile } from "../data-file.ts";
 import { entryMismatch } from "./entry-check.ts";

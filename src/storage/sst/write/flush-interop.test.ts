@@ -10,7 +10,7 @@ import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { clockText } from "../../../value/clock-time.ts";
 import { localFileStore } from "../../file-store/local-file-store.ts";
 import { Arena, SlabPool } from "../../memtable/arena.ts";
-import { buildDeleteChunk } from "../../tombstone/delete-chunk.ts";
+import { buildDeleteChunk } from "../../memtable/delete-chunk.ts";
 import { type FileRow, jobOf, tableOf, wantedRows } from "../../../../test/support/storage/table.ts";
 import { decimalText } from "../../../column/decimal.ts";
 import { flushChunks } from "./flush.ts";

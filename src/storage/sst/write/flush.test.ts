@@ -15,7 +15,7 @@ import { type DataFile, dataFileName } from "../data-file.ts";
 import { Arena, SlabPool } from "../../memtable/arena.ts";
 import { type Chunk, chunkMaxTime, chunkMinTime } from "../../memtable/chunk.ts";
 import type { TimeSpan } from "../../memtable/pick-rows.ts";
-import { buildDeleteChunk } from "../../tombstone/delete-chunk.ts";
+import { buildDeleteChunk } from "../../memtable/delete-chunk.ts";
 import { type FlushJob, filesOfFlushMax, flushChunks } from "./flush.ts";
 
 const NOW = 1_700_000_000;

@@ -12,6 +12,7 @@ import type { TimeUnit } from "../../../column/data-type.ts";
 import { type TextTable, textAt } from "../../../column/text-table.ts";
 import type { ColumnInput, TagRuns } from "../../../format/parquet/types.ts";
 import { type ColumnSchema, mergeModeOf, type TableSchema, timeIndexOf } from "../../../table/schema.ts";
+import { floorTo } from "../../../value/civil.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import type { Chunk } from "../../memtable/chunk.ts";
 import { addGroupStarts } from "../../memtable/chunk-groups.ts";
@@ -26,8 +27,8 @@ import type { DataFile } from "../data-file.ts";
 import { DataFileWriter, fieldInput, tagInput } from "./data-file-writer.ts";
 import { fileSchemaOf, labelInputs } from "../label-columns.ts";
 import type { SeriesIndex } from "../series/series-index.ts";
-import { FILES_PER_GROUP_MAX, floorTo, groupLength, windowLengthFor, windowsBetween } from "../time-window.ts";
-import { usedCodes } from "./used-codes.ts";
+import { FILES_PER_GROUP_MAX, groupLength, windowLengthFor, windowsBetween } from "../time-window.ts";
+import { usedCodes } from "../series/used-codes.ts";
 
 /** Work for a flush: everything a worker needs, cloneable between threads (chunk memory is shared, not copied). */
 export interface FlushJob {

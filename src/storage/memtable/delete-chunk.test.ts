@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf, type Request } from "../../../test/support/storage/rows.ts";
 import { registryOf, SERIES_TAGS } from "../../../test/support/storage/table.ts";
-import { Arena, SlabPool } from "../memtable/arena.ts";
-import type { Chunk } from "../memtable/chunk.ts";
-import { placeChunk } from "../memtable/chunk-codec.ts";
-import { TagMarks } from "../memtable/series-definitions.ts";
-import { type RowSelection, sortRows } from "../memtable/sort-rows.ts";
-import { decodeWriteRecord, encodeWriteRecord } from "../memtable/write-record.ts";
+import { Arena, SlabPool } from "./arena.ts";
+import type { Chunk } from "./chunk.ts";
+import { placeChunk } from "./chunk-codec.ts";
+import { TagMarks } from "./series-definitions.ts";
+import { type RowSelection, sortRows } from "./sort-rows.ts";
+import { decodeWriteRecord, encodeWriteRecord } from "./write-record.ts";
 import { buildDeleteChunk } from "./delete-chunk.ts";
 
 const BASE = 1_699_920_000_000n;

@@ -1,8 +1,8 @@
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import type { StatementNeeds } from "../../query/statement-needs.ts";
-import type { Session } from "../session.ts";
-import type { Action, User } from "./user.ts";
+import { DbError } from "../base/error.ts";
+import { StatusCode } from "../base/status-code.ts";
+import type { StatementNeeds } from "../query/statement-needs.ts";
+import type { Session } from "./session.ts";
+import type { Action, User } from "./auth/user.ts";
 
 /** Whether an account may do something. */
 export function may({ mode }: User, action: Action): boolean {

@@ -1,5 +1,5 @@
 /**
- * A DELETE as a chunk: it goes through log, memtable and flush like rows do (`memtable/chunk.ts`), under its own sequence.
+ * A DELETE as a chunk: it goes through log, memtable and flush like rows do (`chunk.ts`), under its own sequence.
  *
  *   series, times     as of rows: series and first time of each range
  *   column 1          length of each range, its last time minus the first; left out when all are single times
@@ -9,11 +9,11 @@
  */
 import { assert } from "../../base/assert.ts";
 import { INT64 } from "../../column/data-type.ts";
-import type { Arena } from "../memtable/arena.ts";
-import type { Chunk } from "../memtable/chunk.ts";
-import { buildChunk, type ColumnSource } from "../memtable/chunk-builder.ts";
-import { TombstoneBuilder } from "./tombstone-builder.ts";
-import type { TombstoneSet } from "./tombstone-set.ts";
+import type { Arena } from "./arena.ts";
+import type { Chunk } from "./chunk.ts";
+import { buildChunk, type ColumnSource } from "./chunk-builder.ts";
+import { TombstoneBuilder } from "../tombstone/tombstone-builder.ts";
+import type { TombstoneSet } from "../tombstone/tombstone-set.ts";
 
 const LENGTH_COLUMN = 1;
 const ROWS_COLUMN = 2;

@@ -1,13 +1,13 @@
 /**
- * Tombstones in a data file, beside its Parquet data (`../sst/FORMAT.md`): the series as in a series index, then the ranges as
+ * Tombstones in a data file, beside its Parquet data (`../FORMAT.md`): the series as in a series index, then the ranges as
  * differences, which compress to almost nothing where rows come at a steady pace.
  */
-import { ByteReader } from "../../base/bytes/byte-reader.ts";
-import { ByteWriter } from "../../base/bytes/byte-writer.ts";
-import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "../sst/series/series-index.ts";
-import { usedCodes } from "../sst/write/used-codes.ts";
-import type { TagColumnView } from "../series/series-ranks.ts";
-import type { TombstoneSet } from "./tombstone-set.ts";
+import { ByteReader } from "../../../base/bytes/byte-reader.ts";
+import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
+import { decodeSeriesIndex, encodeSeriesIndex, type SeriesIndex } from "./series-index.ts";
+import { usedCodes } from "./used-codes.ts";
+import type { TagColumnView } from "../../series/series-ranks.ts";
+import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 
 /** Name of the blob in the file. */
 export const TOMBSTONE_BLOB = "tombstones";

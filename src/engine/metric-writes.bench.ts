@@ -1,5 +1,5 @@
 /**
- * A thousand metrics through the engine, as a metric protocol writes them: `bun src/engine/metric/metric-writes.bench.ts [series each]`.
+ * A thousand metrics through the engine, as a metric protocol writes them: `bun src/engine/metric-writes.bench.ts [series each]`.
  *
  * 1,000 metrics x 100 series x 10 steps of 15 s, requests of 10,000 samples, 8 labels a series of 205 names, counters; log, files and meta
  * store on disk, each request durable before the next. Then: flush, queries of one metric, merge, replay of one step.
@@ -8,15 +8,15 @@
  * samples/s (6 to 9), 10 log records a step; flush 756 ms to one file, 1.84 B a sample; a metric's maxima by instance 2.1 ms; merge with
  * another step 2.2 s, 1.80 B a sample.
  */
-import { openLocalEngine } from "../../../test/engine/local-engine.ts";
+import { openLocalEngine } from "../../test/engine/local-engine.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { engineSql } from "../../../test/support/engine-sql.ts";
-import { exporterSeries, keyOf } from "../../../test/support/metric-batch.ts";
-import { FLOAT64 } from "../../column/data-type.ts";
-import { SeriesDictionary } from "../../table/series-dictionary.ts";
-import type { Engine } from "../engine.ts";
+import { engineSql } from "../../test/support/engine-sql.ts";
+import { exporterSeries, keyOf } from "../../test/support/metric-batch.ts";
+import { FLOAT64 } from "../column/data-type.ts";
+import { SeriesDictionary } from "../table/series-dictionary.ts";
+import type { Engine } from "./engine.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const METRICS: number = SMALL ? 50 : 1000;

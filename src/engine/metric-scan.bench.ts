@@ -1,6 +1,6 @@
 /**
  * What a query of one metric among many costs beside the same query of an ordinary table that holds that metric's rows alone:
- * `bun src/engine/metric/metric-scan.bench.ts [metrics] [series each] [steps in files] [steps in memory]`.
+ * `bun src/engine/metric-scan.bench.ts [metrics] [series each] [steps in files] [steps in memory]`.
  *
  * Eight labels a series of 205 names, counters a minute apart. The file is opened anew before the first query.
  *
@@ -17,16 +17,16 @@
  *   first query of each metric    1.0              23
  *   count(*) of the carrier       860              720
  */
-import { NO_LIMITS } from "../../../test/engine/machine.ts";
-import { openLocalEngine } from "../../../test/engine/local-engine.ts";
+import { NO_LIMITS } from "../../test/engine/machine.ts";
+import { openLocalEngine } from "../../test/engine/local-engine.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { engineSql } from "../../../test/support/engine-sql.ts";
-import { exporterSeries, keyOf } from "../../../test/support/metric-batch.ts";
-import { FLOAT64 } from "../../column/data-type.ts";
-import { SeriesDictionary } from "../../table/series-dictionary.ts";
-import type { Engine } from "../engine.ts";
+import { engineSql } from "../../test/support/engine-sql.ts";
+import { exporterSeries, keyOf } from "../../test/support/metric-batch.ts";
+import { FLOAT64 } from "../column/data-type.ts";
+import { SeriesDictionary } from "../table/series-dictionary.ts";
+import type { Engine } from "./engine.ts";
 
 const SMALL: boolean = process.env["VARVE_BENCH_SMOKE"] === "1";
 const [METRICS = 1000, SERIES = 100, FILE_STEPS = 30, MEMORY_STEPS = 10]: readonly number[] = SMALL
