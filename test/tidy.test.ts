@@ -16,8 +16,10 @@ import { longFiles, longLines, sizeSpread } from "./tidy/sizes.ts";
 import { planted, ROOT, readTree, type SourceFile } from "./tidy/source-tree.ts";
 
 /** What servers see of queries. */
-const FACE =
-  "statement-result.ts, connection.ts, kept-statements.ts, prepared-query.ts, session-settings.ts, postgres-settings.ts, language-facts.ts";
+const FACE = [
+  "connection-client.ts, statement-result.ts, connection.ts, kept-statements.ts, prepared-query.ts",
+  "session-settings.ts, postgres-settings.ts, language-facts.ts",
+].join(", ");
 
 const tree = await readTree();
 
