@@ -20,6 +20,7 @@ export interface Client {
 const HERE = import.meta.dir;
 /** Builds leave the machine to others. */
 const NICE = ["nice", "-n", "10"] as const;
+const GRPCURL_VERSION = "v1.9.4";
 
 /** All of them, in the order in which they run. @param cache a folder that lasts, for packages and builds */
 export function clientsOf(cache: string): readonly Client[] {
@@ -51,10 +52,14 @@ function pythonClients(cache: string): readonly Client[] {
   }));
 }
 
+function goFolders(cache: string): Readonly<Record<string, string>> {
+  return { GOPATH: join(cache, "go", "path"), GOCACHE: join(cache, "go", "build"), GOFLAGS: "-modcacherw" };
+}
+
 function goClient(cache: string): Client {
   const folder = join(HERE, "go");
   const program = join(cache, "go", "clients");
-  const env = { GOPATH: join(cache, "go", "path"), GOCACHE: join(cache, "go", "build"), GOFLAGS: "-modcacherw -mod=readonly" };
+  const env = { ...goFolders(cache), GOFLAGS: "-modcacherw -mod=readonly" };
   return {
     name: "go",
     needs: ["go"],
@@ -109,13 +114,22 @@ function grpcClients(cache: string): readonly Client[] {
     prepare: [{ command: [...NICE, "cargo", "build", "--quiet", "--locked", "--target-dir", target], folder }],
     run: { command: [join(target, "debug", "grpc-clients")], folder },
   };
-  const tools = ["grpcurl", "collector"].map((name) => ({
-    name,
-    needs: [],
-    prepare: [],
-    run: { command: [process.execPath, join(HERE, "tools", `${name}.ts`)], folder: HERE },
-  }));
-  return [ingester, ...tools];
+  const collector: Client = { name: "collector", needs: [], prepare: [], run: toolStep("collector") };
+  return [ingester, grpcurlClient(cache), collector];
+}
+
+function toolStep(name: string): Step {
+  return { command: [process.execPath, join(HERE, "tools", `${name}.ts`)], folder: HERE };
+}
+
+/** The machine's own grpcurl, or one that Go builds. */
+function grpcurlClient(cache: string): Client {
+  if (Bun.which("grpcurl") !== null) return { name: "grpcurl", needs: [], prepare: [], run: toolStep("grpcurl") };
+  const bin = join(cache, "go", "bin");
+  const env = { ...goFolders(cache), GOBIN: bin };
+  const command = [...NICE, "go", "install", `github.com/fullstorydev/grpcurl/cmd/grpcurl@${GRPCURL_VERSION}`];
+  const run = { ...toolStep("grpcurl"), env: { PATH: `${bin}:${process.env["PATH"] ?? ""}` } };
+  return { name: "grpcurl", needs: ["go"], prepare: [{ command, folder: HERE, env }], run };
 }
 
 /** What tells whether a server speaks HTTP/2. */

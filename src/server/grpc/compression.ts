@@ -1,7 +1,7 @@
 /**
  * How messages are compressed: gzip and zstd, by the runtime. Both tell how long a message is unfolded, gzip in its last four bytes
- * (RFC 1952), zstd in its frames (RFC 8878), or at most by their blocks: tonic, and with it GreptimeDB's ingesters, write frames without their
- * size. What is cut off or tells too much is refused before, what unfolds to more while it does.
+ * (RFC 1952), zstd in its frames (RFC 8878), or at most by their blocks: tonic, and with it GreptimeDB's ingesters, write frames without
+ * their size. What is cut off or tells too much is refused before, what unfolds to more while it does.
  */
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";

@@ -41,6 +41,24 @@ def statements(cursor):
     refuses("adbc: unknown table", lambda: cursor.execute("SELECT * FROM nowhere"), "nowhere")
 
 
+def many(cursor):
+    count = 10_000
+    cursor.execute("DROP TABLE IF EXISTS adbc_many")
+    cursor.execute("CREATE TABLE adbc_many (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)")
+    given = [(at, f"h{at % 100}", None if at % 10 == 3 else at / 2) for at in range(count)]
+    cursor.executemany("INSERT INTO adbc_many VALUES (?, ?, ?)", given)
+    changed = cursor.rowcount
+    found = rows(cursor, "SELECT count(*), count(v), count(DISTINCT host), max(v) FROM adbc_many")
+    holds("adbc: executemany of 10,000 rows", changed == count and found == [(count, count - 1000, 100, 4999.5)])
+    cursor.executemany("INSERT INTO adbc_many (host, ts) VALUES (upper(?), ?::BIGINT + 1)", [("x", -3), ("x", -2)])
+    holds("adbc: executemany of computed rows", rows(cursor, "SELECT host, ts::BIGINT FROM adbc_many WHERE ts < 0") == [("X", -2), ("X", -1)])
+    cursor.executemany("DELETE FROM adbc_many WHERE host = ? AND ts = ?", [(f"h{at}", at) for at in range(50)])
+    holds("adbc: executemany of deletes", cursor.rowcount == 50 and rows(cursor, "SELECT count(*) FROM adbc_many") == [(count - 48,)])
+    wrong = [(at, None if at == 70 else "h", 1.0) for at in range(100_000, 100_100)]
+    refuses("adbc: executemany with a row that is wrong", lambda: cursor.executemany("INSERT INTO adbc_many VALUES (?, ?, ?)", [(None, "h", 1.0), *wrong]), "ts")
+    holds("adbc: and none of its rows", rows(cursor, "SELECT count(*) FROM adbc_many WHERE ts > 99999") == [(0,)])
+
+
 def ingest(cursor):
     data = pa.table({"ts": pa.array([1, 2, 3], pa.timestamp("us")), "h": ["x", "y", "z"], "v": [1.0, 2.0, None]})
     cursor.execute("DROP TABLE IF EXISTS adbc_in")
@@ -74,6 +92,7 @@ def sign_in():
 with flight_sql.connect(OPEN, autocommit=True) as open_connection:
     with open_connection.cursor() as open_cursor:
         statements(open_cursor)
+        many(open_cursor)
         ingest(open_cursor)
     metadata(open_connection)
 sign_in()

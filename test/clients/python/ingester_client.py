@@ -36,10 +36,10 @@ KINDS = {
     "s": (Type.STRING, ["", "käse 🧀 \r\n", None]),
     "bin": (Type.BINARY, [b"", bytes(range(256)), None]),
     "d": (Type.DATE, [datetime.date(1000, 1, 1), datetime.date(9999, 12, 30), None]),
-    "t0": (Type.TIMESTAMP_SECOND, [datetime.datetime(1970, 1, 1, tzinfo=UTC), datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), None]),
-    "t3": (Type.TIMESTAMP_MILLISECOND, [datetime.datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), 253_402_300_799_999, None]),
+    "t0": (Type.TIMESTAMP_SECOND, [datetime.datetime(1970, 1, 1, tzinfo=UTC), datetime.datetime(2261, 12, 31, 23, 59, 59, tzinfo=UTC), None]),
+    "t3": (Type.TIMESTAMP_MILLISECOND, [datetime.datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), datetime.datetime(2261, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), None]),
     "t6": (Type.TIMESTAMP_MICROSECOND, [-1, datetime.datetime(2024, 2, 29, 1, 2, 3, 456_789, tzinfo=UTC), None]),
-    "t9": (Type.TIMESTAMP_NANOSECOND, [-(2**63) + 1, 2**63 - 1, None]),
+    "t9": (Type.TIMESTAMP_NANOSECOND, [-1, 1_700_000_000_123_456_789, None]),
     "j": (Type.JSON, ['{"a":[1,2.5,null]}', "[]", None]),
 }
 DECIMALS = [decimal.Decimal("9" * 28 + "." + "9" * 10), decimal.Decimal("-0.0000000001"), None]

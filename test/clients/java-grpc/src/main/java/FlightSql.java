@@ -105,6 +105,32 @@ final class FlightSql {
       }
       same(ask(client, "SELECT host, count(*), count(v) FROM jd GROUP BY host ORDER BY host"), "[a|1|1, b|1|0, c|1000|1000]");
     });
+    GrpcClients.check("JDBC Flight SQL: a batch of 10,000 rows, and of deletes", () -> {
+      run(client, "DROP TABLE IF EXISTS jd_many");
+      run(client, "CREATE TABLE jd_many (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
+      try (var insert = client.prepareStatement("INSERT INTO jd_many VALUES (?, ?, ?)")) {
+        for (var i = 0; i < 10_000; i++) {
+          insert.setTimestamp(1, new Timestamp(i));
+          insert.setString(2, "host " + i % 100);
+          if (i % 10 == 3) insert.setNull(3, Types.DOUBLE);
+          else insert.setDouble(3, i / 2.0);
+          insert.addBatch();
+        }
+        var begun = System.nanoTime();
+        insert.executeBatch();
+        System.out.println("# JDBC batch: " + Math.round(10_000 / ((System.nanoTime() - begun) / 1e9)) + " rows/s");
+      }
+      same(ask(client, "SELECT count(*), count(v), count(DISTINCT host), max(v) FROM jd_many"), "[10000|9000|100|4999.5]");
+      try (var delete = client.prepareStatement("DELETE FROM jd_many WHERE ts = ? AND host = ?")) {
+        for (var i = 0; i < 50; i++) {
+          delete.setTimestamp(1, new Timestamp(i));
+          delete.setString(2, "host " + i % 100);
+          delete.addBatch();
+        }
+        delete.executeBatch();
+      }
+      same(ask(client, "SELECT count(*) FROM jd_many"), "[9950]");
+    });
     GrpcClients.check("JDBC Flight SQL: prepared queries run again with other values", () -> {
       try (var query = client.prepareStatement("SELECT host, v FROM jd WHERE host = ? AND v >= ? ORDER BY ts")) {
         query.setString(1, "c");
