@@ -28,7 +28,21 @@ function wide(expression: string): string {
   return `CAST(hash(${expression}) >> 1 AS BIGINT)`;
 }
 
-const WORDS = ["продажа", "квартир", "москва", "погода", "карта", "google", "видео", "смотреть", "онлайн", "купить", "авто", "форум", "игры"];
+const WORDS = [
+  "продажа",
+  "квартир",
+  "москва",
+  "погода",
+  "карта",
+  "google",
+  "видео",
+  "смотреть",
+  "онлайн",
+  "купить",
+  "авто",
+  "форум",
+  "игры",
+];
 const HOSTS = ["auto.example.ru", "kinopoisk.example.ru", "www.google.example", "irr.example.ru", "news.example.com", "mail.example.net"];
 
 /** A text of the list, by a number. */

@@ -80,10 +80,7 @@ function finds(): readonly Entry[] {
   return [
     [`SELECT UserID FROM hits WHERE UserID = ${CONSTANTS.userId}`],
     [`SELECT COUNT(*) ${google}`],
-    [
-      `SELECT SearchPhrase, MIN(URL), COUNT(*) AS c ${google} AND SearchPhrase <> '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10`,
-      ["c"],
-    ],
+    [`SELECT SearchPhrase, MIN(URL), COUNT(*) AS c ${google} AND SearchPhrase <> '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10`, ["c"]],
     [
       `SELECT SearchPhrase, MIN(URL), MIN(Title), COUNT(*) AS c, COUNT(DISTINCT UserID) FROM hits WHERE Title LIKE '%Google%'
       AND URL NOT LIKE '%.google.%' AND SearchPhrase <> '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10`,

@@ -69,12 +69,7 @@ async function runAll(plan: HeavyPlan, duckdb: DuckdbSession): Promise<readonly 
   return results;
 }
 
-async function runLimited(
-  plan: HeavyPlan,
-  limit: string,
-  duckdb: DuckdbSession,
-  free: readonly PairedResult[],
-): Promise<HeavyReport> {
+async function runLimited(plan: HeavyPlan, limit: string, duckdb: DuckdbSession, free: readonly PairedResult[]): Promise<HeavyReport> {
   const { directory, runs, settings, print } = plan;
   const target = varveTarget("always", new Map([...settings, ["memory.limit", JSON.stringify(limit)]]));
   const running = await target.start(directory);
