@@ -24,9 +24,9 @@ export interface KeyedRun {
   readonly rowsMax: number;
   readonly duckdb: Duckdb | undefined;
   /** Is told of a failure; the run goes on when it returns. */
-  onFailure(seed: number, error: Error): void;
+  readonly onFailure: (seed: number, error: Error) => void;
   /** Is told after each case. */
-  onCase?(tally: Tally): void;
+  readonly onCase?: (tally: Tally) => void;
 }
 
 /** Runs cases until so many queries were asked. */

@@ -21,7 +21,7 @@ export interface HeavyPlan {
   /** As `memory.limit` takes it; undefined: only without a limit. */
   readonly limit: string | undefined;
   readonly settings: ReadonlyMap<string, string>;
-  print(line: string): void;
+  readonly print: (line: string) => void;
 }
 
 /** A report, and which queries have no right answer. */

@@ -3,14 +3,16 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { waitUntilIdle } from "../process-meter.ts";
 import { sqlNumber, sqlTable } from "../sql-client.ts";
-import { varveTarget } from "../target.ts";
+import { type RunningTarget, varveTarget } from "../target.ts";
 import { DuckdbSession } from "./duckdb-session.ts";
 import type { HeavyTable } from "./heavy-data.ts";
 
 /** Says that a store is whole, and what it holds. */
 const MARK = "loaded.json";
-/** Both only matter while rows come in: `copy_root` is where the Parquet lies that they come from. */
+/** A store that is not whole is made anew: nothing is gained by syncing its log. */
 const LOAD_DURABILITY = "never";
+/** Rows of one COPY. */
+const COPY_ROWS = 250_000;
 
 /** The database of a store. */
 export function duckdbPath(directory: string): string {
@@ -30,14 +32,10 @@ export async function loadHeavyStore(directory: string, tables: readonly HeavyTa
   const duckdb = await DuckdbSession.open(duckdbPath(directory));
   try {
     for (const table of tables) {
-      const path = join(copies, `${table.name}.parquet`);
       const started = performance.now();
       for (const statement of table.fill) await duckdb.run(statement);
-      await duckdb.run(`COPY ${table.name} TO '${path}' (FORMAT parquet, ROW_GROUP_SIZE 100000)`);
       const made = performance.now();
-      await sqlTable(running.baseUrl, table.create);
-      await sqlTable(running.baseUrl, `COPY ${table.name} FROM '${path}' WITH (FORMAT = 'parquet')`);
-      await sqlTable(running.baseUrl, `ADMIN flush_table('${table.name}')`);
+      await copyTable(table, duckdb, running, copies);
       const rows = await sqlNumber(running.baseUrl, `SELECT count(*) FROM ${table.name}`);
       if (rows !== table.rows) throw new Error(`Varve shows ${rows} of ${table.rows} rows of ${table.name}`);
       const seconds = [made - started, performance.now() - made].map((ms) => (ms / 1000).toFixed(0));
@@ -50,4 +48,16 @@ export async function loadHeavyStore(directory: string, tables: readonly HeavyTa
   await waitUntilIdle(running.server.pid);
   await running.server.stop();
   await Bun.write(mark, wanted);
+}
+
+/** DuckDB's rows to Varve, by Parquet, in pieces that each take less than a statement may. */
+async function copyTable({ name, create, rows }: HeavyTable, duckdb: DuckdbSession, running: RunningTarget, copies: string): Promise<void> {
+  const path = join(copies, `${name}.parquet`);
+  await sqlTable(running.baseUrl, create);
+  for (let from = 0; from < rows; from += COPY_ROWS) {
+    const piece = `SELECT * FROM ${name} WHERE rowid >= ${from} AND rowid < ${from + COPY_ROWS}`;
+    await duckdb.run(`COPY (${piece}) TO '${path}' (FORMAT parquet)`);
+    await sqlTable(running.baseUrl, `COPY ${name} FROM '${path}' WITH (FORMAT = 'parquet')`);
+  }
+  await sqlTable(running.baseUrl, `ADMIN flush_table('${name}')`);
 }

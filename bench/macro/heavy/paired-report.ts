@@ -8,8 +8,8 @@ const MARKS: readonly number[] = [1.2, 2.5];
 const STATUS_CHARACTERS_MAX = 160;
 
 /** The head of `pairedLine`'s table. */
-export const PAIRED_HEAD = `| query | Varve ms | ± | DuckDB ms | ± | x DuckDB | Varve CPU s | DuckDB CPU s | peak MiB | spilled MiB | answer |
-|---|---|---|---|---|---|---|---|---|---|---|`;
+export const PAIRED_HEAD = `| query | Varve ms | ± | DuckDB ms | ± | x DuckDB | Varve CPU s | DuckDB CPU s | x CPU | peak MiB | spilled MiB | answer |
+|---|---|---|---|---|---|---|---|---|---|---|---|`;
 
 /** One query's row. */
 export function pairedLine(result: PairedResult): string {
@@ -21,6 +21,7 @@ export function pairedLine(result: PairedResult): string {
     numberText(ratioOf(result), 2),
     numberText(varve.cpuSeconds, 2),
     numberText(duckdb.cpuSeconds, 2),
+    numberText(varve.cpuSeconds / duckdb.cpuSeconds, 1),
     mib(peakBytes),
     mib(spilledBytes),
     statusOf(result),
