@@ -149,6 +149,8 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
 
 /** The same with `--smoke`. */
 const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  heavy: { rows: 10_000 },
+  clickbench: { rows: 4000 },
   wires: { rows: 4000 },
   grpc: { rows: 4000 },
   series: { rows: 6000, hosts: 2000 },

@@ -7,6 +7,8 @@ import type { Column, Rows, Tables } from "./tables.ts";
 
 /** Rows of the larger table, the largest sizes rarely. */
 const SIZES: readonly number[] = [300, 40, 1, 0, 1000, 120, 2500, 5000];
+/** Rows of tables whose columns of many keys may have few: a join of more by one key is millions of rows. */
+const FEW_KEYS_ROWS_MAX = 300;
 /** Times of all rows lie in this many ticks, so that tables meet. */
 const TICKS = 4000;
 const START_MILLIS = 1_709_164_740_000;
@@ -96,7 +98,10 @@ function columns(): readonly Column[] {
 function rowsOf(name: "t" | "u", size: number, keys: number, isAppend: boolean, below: (bound: number) => number): Rows {
   const rows: string[][] = [];
   const nulls = [0, 8, 3][below(3)] as number;
-  const counts = KEYED.map(({ keysMax }) => Math.min(keysMax, [keys, keys, 6, 1][below(4)] as number));
+  const counts = KEYED.map(({ keysMax }) => {
+    const drawn = [keys, keys, 6, 1][below(4)] as number;
+    return Math.min(keysMax, size > FEW_KEYS_ROWS_MAX ? keys : drawn);
+  });
   for (let r = 0; r < size; r++) {
     const cells = KEYED.map(({ valueOf }, c) => (nulls > 0 && below(nulls) === 0 ? "NULL" : valueOf(below(counts[c] as number))));
     const tag = below(9) === 0 ? "NULL" : `'h${below(3)}'`;
