@@ -1,6 +1,6 @@
 /**
- * Random queries about keys on tables of up to thousands of rows: loops and reference, rows in memory, in files, overwritten and deleted, with
- * little memory, and DuckDB agree. `bun run test:sql` asks more of them. What fails becomes a named case in `found.test.ts`.
+ * Random queries about keys on tables of up to thousands of rows: loops and reference, rows in memory, in files, overwritten and deleted,
+ * with little memory, and DuckDB agree. `bun run test:sql` asks more of them. What fails becomes a named case in `found.test.ts`.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Duckdb } from "./duckdb.ts";

@@ -1,4 +1,4 @@
-/** Random queries about the keys of `keyed-tables.ts`: groups, distinct rows, joins of every kind, set operations, orders, functions of texts. */
+/** Random queries about the keys of `keyed-tables.ts`: groups, distinct rows, joins of every kind, set operations, orders, texts. */
 import type { Choices } from "./choices.ts";
 import type { Query } from "./queries.ts";
 import { dialects, joined, op, plain, type Term } from "./term.ts";

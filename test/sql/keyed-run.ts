@@ -11,6 +11,9 @@ import type { Rows, Tables } from "./tables.ts";
 
 /** Queries of one case. */
 const QUERIES_A_CASE = 24;
+/** From one case's seed to the next, and from a case's tables to its queries. */
+const SEED_STEP = 7919;
+const QUERY_SALT = 0x5bd1e995;
 /** Memory of runs that have little. */
 const LITTLE_BYTES: readonly number[] = [96 * 1024, 256 * 1024, 1024 * 1024];
 /** Tables that are tried while a failing case is made smaller. */
@@ -25,33 +28,28 @@ export interface KeyedRun {
   readonly duckdb: Duckdb | undefined;
   /** Is told of a failure; the run goes on when it returns. */
   readonly onFailure: (seed: number, error: Error) => void;
+  /** Is told of a failure before it is made smaller, which takes a while. */
+  readonly onFirst?: (seed: number, error: Error) => void;
   /** Is told after each case. */
   readonly onCase?: (tally: Tally) => void;
 }
 
 /** Runs cases until so many queries were asked. */
-export async function runKeyed({ queries, seed, rowsMax, duckdb, onFailure, onCase }: KeyedRun): Promise<Tally> {
+export async function runKeyed(run: KeyedRun): Promise<Tally> {
   const tally = emptyTally();
-  for (let number = 0; tally.queries < queries; number++) {
-    const caseSeed = (seed + number * 7919) >>> 0;
-    await runCase(caseSeed, rowsMax, duckdb, tally, Math.min(QUERIES_A_CASE, queries - tally.queries), onFailure);
-    onCase?.(tally);
+  for (let number = 0; tally.queries < run.queries; number++) {
+    await runCase(run, (run.seed + number * SEED_STEP) >>> 0, tally);
+    run.onCase?.(tally);
   }
   return tally;
 }
 
-async function runCase(
-  seed: number,
-  rowsMax: number,
-  duckdb: Duckdb | undefined,
-  tally: Tally,
-  count: number,
-  onFailure: (seed: number, error: Error) => void,
-): Promise<void> {
+async function runCase({ queries, rowsMax, duckdb, onFirst, onFailure }: KeyedRun, seed: number, tally: Tally): Promise<void> {
   const tables = keyedTables(seed, rowsMax);
-  const below = randomBelow(seed ^ 0x5bd1e995);
+  const below = randomBelow(seed ^ QUERY_SALT);
   const oracle = await Oracle.start(tables, duckdb);
   const failed: { query: Query; little: number | undefined; error: Error }[] = [];
+  const count = Math.min(QUERIES_A_CASE, queries - tally.queries);
   try {
     for (let i = 0; i < count; i++) {
       const query = keyedQuery(randomChoices(below), tables.isAppend);
@@ -65,7 +63,10 @@ async function runCase(
   } finally {
     await oracle.close();
   }
-  for (const { query, little, error } of failed) onFailure(seed, await smaller(tables, query, little, duckdb, error));
+  for (const { query, little, error } of failed) {
+    onFirst?.(seed, error);
+    onFailure(seed, await smaller(tables, query, little, duckdb, error));
+  }
 }
 
 /** The error of the smallest case found that still fails. */

@@ -1,6 +1,6 @@
 /**
- * Two tables with many rows and a column of every kind of key: integers beyond 2^53, decimals of both widths, texts that repeat, that never do
- * and that are long, times, floats with NaN and a negative zero. All of a table comes from one seed; sizes and how often values repeat too.
+ * Two tables with many rows and a column of every kind of key: integers beyond 2^53, decimals of both widths, texts that repeat, that never
+ * do and that are long, times, floats with NaN and a negative zero. All of a table comes from one seed; sizes and how often values repeat too.
  */
 import { Choices } from "./choices.ts";
 import type { Column, Rows, Tables } from "./tables.ts";

@@ -4,8 +4,8 @@ import { Duckdb } from "./duckdb.ts";
 import { runKeyed } from "./keyed-run.ts";
 import type { Tally } from "./oracle.ts";
 
-const HELP = `Asks random queries about keys of loops and reference, of rows in memory, in files, overwritten and deleted, with little memory,
-and of DuckDB. Prints each failure with the smallest tables that show it.
+const HELP = `Asks random queries about keys of loops and reference, of rows in memory, in files, overwritten and deleted, with little
+memory, and of DuckDB. Prints each failure with the smallest tables that show it.
 
 Examples:
   bun run test:sql                                20,000 queries
@@ -55,7 +55,18 @@ async function main(args: readonly string[]): Promise<number> {
     shown = tally.queries;
     process.stdout.write(`${JSON.stringify({ ...tally, failures })}\n`);
   };
-  const plan = { onCase, queries: Number(values.queries), seed: Number(values.seed), rowsMax: Number(values.rows), duckdb, onFailure };
+  const onFirst = (seed: number, error: Error): void => {
+    process.stdout.write(`seed ${seed} fails and is made smaller: ${error.message.slice(-600)}\n`);
+  };
+  const plan = {
+    onCase,
+    onFirst,
+    queries: Number(values.queries),
+    seed: Number(values.seed),
+    rowsMax: Number(values.rows),
+    duckdb,
+    onFailure,
+  };
   try {
     const tally = await runKeyed(plan);
     process.stdout.write(`${JSON.stringify({ ...tally, failures })}\n`);

@@ -1,6 +1,6 @@
 /**
- * A table with the columns of ClickBench's `hits` (https://github.com/ClickHouse/ClickBench), whose values are made up with skews like those of
- * the real ones: most pages and searches are rare, few are everywhere; most hits have no search; one visitor returns often.
+ * A table with the columns of ClickBench's `hits` (https://github.com/ClickHouse/ClickBench), whose values are made up with skews like
+ * those of the real ones: most pages and searches are rare, few are everywhere; most hits have no search; one visitor returns often.
  *
  * Hashes of the row's number stand for chance. `u(i, k)` is the k-th even number in [0, 1) of row i, `skew(u, n, s)` a whole number below n
  * whose small values come often, the more so the larger s.

@@ -103,8 +103,8 @@ function patterns(having: number): readonly Entry[] {
       ["l"],
     ],
     [
-      `SELECT REGEXP_REPLACE(Referer, '^https?://(?:www\\.)?([^/]+)/.*$', '\\1') AS k, AVG(length(Referer)) AS l, COUNT(*) AS c, MIN(Referer)
-      FROM hits WHERE Referer <> '' GROUP BY k HAVING COUNT(*) > ${having} ORDER BY l DESC LIMIT 25`,
+      `SELECT REGEXP_REPLACE(Referer, '^https?://(?:www\\.)?([^/]+)/.*$', '\\1') AS k, AVG(length(Referer)) AS l, COUNT(*) AS c,
+      MIN(Referer) FROM hits WHERE Referer <> '' GROUP BY k HAVING COUNT(*) > ${having} ORDER BY l DESC LIMIT 25`,
       ["l", "c"],
     ],
     [`SELECT ${sums.join(", ")} FROM hits`],

@@ -1,5 +1,5 @@
 /**
- * The rows of the heavy queries, as DuckDB's SQL makes them: `t`, whose columns are keys of many kinds, and `cpu`, for answers that are large.
+ * The rows of the heavy queries, as DuckDB's SQL makes them: `t`, whose columns are keys of many kinds, and `cpu`, for large answers.
  * Hashes of the row's number stand for chance, so that every run has the same rows.
  */
 

@@ -19,7 +19,7 @@ export function duckdbPath(directory: string): string {
   return join(directory, "beside.duckdb");
 }
 
-/** Makes `directory` a stopped store with all tables, flushed, and DuckDB's beside it, unless it is one. @throws Error when a row is missing */
+/** Makes `directory` a stopped store with all tables, flushed, DuckDB's beside it, unless it is one. @throws Error when a row is missing */
 export async function loadHeavyStore(directory: string, tables: readonly HeavyTable[], print: (line: string) => void): Promise<void> {
   const mark = Bun.file(join(directory, MARK));
   const wanted = JSON.stringify(tables);

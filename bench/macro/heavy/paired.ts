@@ -1,6 +1,6 @@
 /**
- * Queries in Varve and in DuckDB, in turns: each once, when answers are compared, and then warm. DuckDB runs in this process over a table of
- * its own, Varve is asked over HTTP; one waits while the other works.
+ * Queries in Varve and in DuckDB, in turns: each once, when answers are compared, and then warm. DuckDB runs in this process over a table
+ * of its own, Varve is asked over HTTP; one waits while the other works.
  */
 import { join } from "node:path";
 import { readProcess, resetPeakMemory } from "../process-meter.ts";
