@@ -1,6 +1,6 @@
 /**
  * Two tables with many rows and a column of every kind of key: integers beyond 2^53, decimals of both widths, texts that repeat, that never
- * do and that are long, times, floats with NaN and a negative zero. All of a table comes from one seed; sizes and how often values repeat too.
+ * do and that are long, times, floats with NaN and a negative zero. All of a table comes from one seed, also how often values repeat.
  */
 import { Choices } from "./choices.ts";
 import type { Column, Rows, Tables } from "./tables.ts";
@@ -80,9 +80,6 @@ const KEYED: readonly Keyed[] = [
   { name: "x", kind: undefined, type: "DOUBLE", keysMax: 1e6, valueOf: (n) => FLOATS[n] ?? String(n / 8 - 20) },
   { name: "ok", kind: "bool", type: "BOOLEAN", keysMax: 2, valueOf: (n) => String(n === 0) },
 ];
-
-/** Names of columns by what they are good for. */
-export const KEY_NAMES: readonly string[] = KEYED.map(({ name }) => name);
 
 function columns(): readonly Column[] {
   const plain = KEYED.map(({ name, kind, type }): Column => ({ name, kind, type, values: [] }));

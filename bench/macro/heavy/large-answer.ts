@@ -6,7 +6,7 @@ import type { AnswerFormat } from "./heavy-query.ts";
 /** What `format=` of `/v1/sql` is called. */
 const FORMAT_NAMES: Readonly<Record<AnswerFormat, string>> = { json: "json", csv: "csvWithNames", arrow: "arrow" };
 
-/** Sends a query and reads its answer, in the default format where none is named. @throws Error for any status but 200, or after `secondsMax` */
+/** Sends a query and reads its answer, in the default format unless one is named. @throws Error for a status but 200, after `secondsMax` */
 export async function fetchAnswer(baseUrl: string, sql: string, format: AnswerFormat | undefined, secondsMax: number): Promise<Uint8Array> {
   const body = new URLSearchParams(format === undefined ? { sql } : { sql, format: FORMAT_NAMES[format] });
   const signal = AbortSignal.timeout(secondsMax * 1000);

@@ -8,7 +8,7 @@ const MARKS: readonly number[] = [1.2, 2.5];
 const STATUS_CHARACTERS_MAX = 160;
 
 /** The head of `pairedLine`'s table. */
-export const PAIRED_HEAD = `| query | Varve ms | ± | DuckDB ms | ± | x DuckDB | CPU s | DuckDB CPU s | x CPU | peak MiB | spilled MiB | answer |
+export const PAIRED_HEAD = `| query | ms | ± | DuckDB ms | ± | x DuckDB | CPU s | its CPU s | x CPU | peak MiB | spilled MiB | answer |
 |---|---|---|---|---|---|---|---|---|---|---|---|`;
 
 /** One query's row. */
