@@ -22,7 +22,7 @@ Options:
 /** Characters of a failure that are printed. */
 const SHOWN_CHARACTERS = 12_000;
 /** Queries between two lines of progress. */
-const PROGRESS_QUERIES = 1000;
+const PROGRESS_QUERIES = 500;
 
 class TooMany extends Error {}
 
