@@ -33,6 +33,8 @@ const RUNS: readonly (readonly string[])[] = [
   ["series", "--smoke"],
   ["columns", "--smoke"],
   ["memory", "--smoke"],
+  ["heavy", "--smoke", "--memory", "512MiB"],
+  ["clickbench", "--smoke"],
   ["replay", "--smoke"],
   ["clients", "--smoke", "--protocol", "postgres"],
   ["wires", "--smoke"],
@@ -174,6 +176,20 @@ test.each([
     const { status, output, errors } = await bench(command, "--smoke", ...args);
     expect(status, errors).toBe(0);
     expect(output).toMatch(figure);
+  },
+  TEST_MS_MAX,
+);
+
+test.each([
+  ["heavy", ["--memory", "512MiB"], /^\| large answer as arrow .*\| right \|$/gm, 2],
+  ["clickbench", [], /^\| q\d\d .*\| right \|$/gm, 43],
+] as const)(
+  "measures %s beside DuckDB, and every answer is right",
+  async (command, args, line, count) => {
+    const { status, output, errors } = await bench(command, "--smoke", ...args);
+    expect(status, output + errors).toBe(0);
+    expect(output.slice(output.indexOf("# Varve")).match(line)).toHaveLength(count);
+    expect(output).toContain("All answers are right.");
   },
   TEST_MS_MAX,
 );

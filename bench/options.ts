@@ -31,6 +31,10 @@ Examples:
   bun bench series-churn --minutes 60 --threads 1,2
                                                ever-new series with a time to live of --ttl: does memory stay flat?
   bun bench memory --limit 512MiB,1GiB         heavy statements under small limits: resident memory, what went over the disk
+  bun bench heavy                              groups, joins, sorts and texts of 5M rows beside DuckDB, two threads; x its time
+  bun bench heavy --memory 768MiB --work-dir D --keep --only group,join
+                                               some of it, then the same under that memory.limit; with a kept directory, loaded only once
+  bun bench clickbench                         the 43 queries of ClickBench over 5M generated rows of its table, beside DuckDB
   bun bench loki --rows 1000000 --batch 2000   Loki's push in protobuf and JSON; opentsdb: its put
   bun bench remote-write --threads 1,2         Prometheus remote write beside VictoriaMetrics, 2,000 samples a request
   bun bench remote-write --minutes 60          100,000 series for an hour, a sample each every 15 s: memory, bytes a sample
@@ -48,7 +52,7 @@ Examples:
 
 Usage:
   bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
-             remote-write | promql | dashboards | logs | wires | grpc | micro] [options]
+             remote-write | promql | dashboards | logs | wires | grpc | heavy | clickbench | memory | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -61,6 +65,7 @@ Options:
                      remote-write: --rows is 10000000, --hosts 100, each with 1,000 series
                      wires: --rows is 1000000
                      grpc: --rows is 400000; workloads that are faster take up to ten times as many
+                     heavy, clickbench, memory: --rows is 5000000
   --seed N           seed of the data and the queries (4242)
   --batch N          rows a request (10000; remote-write, dashboards: 2000)
   --connections N    connections of the load generator (4; remote-write: 8)
@@ -80,7 +85,8 @@ Options:
   --ttl N            series-churn: seconds that rows live (120)
   --rate N           series-churn: new series a second, half of them by each protocol (1000)
   --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
-  --only LIST        memory, promql, wires: parts of names of statements, e.g. window,sort (all); grpc: workloads
+  --memory SIZE      heavy, clickbench: everything again with this memory.limit
+  --only LIST        memory, promql, wires, heavy, clickbench: parts of names of statements, e.g. window,sort (all); grpc: workloads
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
   --clients N        clients that ask beside ingest (50); wires: connections that ask (16)
@@ -118,6 +124,8 @@ export const COMMANDS = [
   "memory",
   "wires",
   "grpc",
+  "heavy",
+  "clickbench",
   "micro",
 ] as const;
 
@@ -132,6 +140,8 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
   wires: { rows: 1_000_000 },
   grpc: { rows: 400_000 },
   memory: { rows: 5_000_000 },
+  heavy: { rows: 5_000_000 },
+  clickbench: { rows: 5_000_000 },
   series: { rows: 3_000_000, hosts: 1_000_000 },
   tables: { hosts: 10_000 },
   columns: { rows: 20_000, hosts: 1000 },
@@ -142,6 +152,8 @@ const SIZES: Readonly<Partial<Record<Command, Size>>> = {
 
 /** The same with `--smoke`. */
 const SMALL_SIZES: Readonly<Partial<Record<Command, Size>>> = {
+  heavy: { rows: 10_000 },
+  clickbench: { rows: 4000 },
   wires: { rows: 4000 },
   grpc: { rows: 4000 },
   series: { rows: 6000, hosts: 2000 },
@@ -182,6 +194,8 @@ export interface Options {
   readonly only: readonly string[];
   /** What `bun bench grpc` measures. */
   readonly grpcWorkloads: readonly GrpcWorkload[];
+  /** Heavy queries: a value of `memory.limit` under which they run again. */
+  readonly memoryLimit: string | undefined;
   readonly durabilities: readonly Durability[];
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
@@ -253,6 +267,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     limits: (values.limit ?? (isSmoke ? "256MiB" : "512MiB,768MiB,1GiB")).split(",").map((text) => text.trim()),
     only: values.only === undefined ? [] : values.only.split(",").map((text) => text.trim()),
     grpcWorkloads: command === "grpc" && values.only !== undefined ? list("only", values.only, GRPC_WORKLOADS) : GRPC_WORKLOADS,
+    memoryLimit: values.memory,
     seriesPerSecond: whole("rate", values.rate, 1000),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
@@ -298,6 +313,7 @@ function parse(args: readonly string[]) {
         rate: VALUE,
         limit: VALUE,
         only: VALUE,
+        memory: VALUE,
         durability: VALUE,
         threads: VALUE,
         compaction: VALUE,

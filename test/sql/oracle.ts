@@ -5,12 +5,14 @@
 import type { QueryWorkers } from "../../src/query/operator/contract/query-workers.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { Scalar } from "../../src/column/vector.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
 import { EngineFixture } from "../support/engine-fixture.ts";
+import { MemorySpill } from "../support/memory-spill.ts";
 import { type Answer, QueryFixture } from "../support/query-fixture.ts";
 import { type Cell, cellOf, differenceOf } from "./compare-rows.ts";
 import type { Duckdb } from "./duckdb.ts";
 import type { Query } from "./queries.ts";
-import { createText, duckdbTexts, insertText, type Tables } from "./tables.ts";
+import { createText, deleteTexts, duckdbTexts, insertText, type Tables } from "./tables.ts";
 
 /** Counts of what was compared, so that a test can see that it still tests something. */
 export interface Tally {
@@ -21,6 +23,14 @@ export interface Tally {
   failed: number;
   /** Refused by DuckDB alone: nothing to compare with. */
   refused: number;
+  /** With little memory: went over the disk, and needed more. */
+  spilled: number;
+  short: number;
+}
+
+/** Nothing was asked yet. */
+export function emptyTally(): Tally {
+  return { queries: 0, answered: 0, failed: 0, refused: 0, spilled: 0, short: 0 };
 }
 
 /** Rows, or an error. */
@@ -64,6 +74,11 @@ export class Oracle {
       if (tables.place === "files") await oracle.engine.sql(`ADMIN flush_table('${rows.name}')`);
       for (const text of duckdbTexts(rows)) await duckdb?.run(text);
     }
+    for (const text of deleteTexts(tables)) {
+      await oracle.plain.sql(text);
+      await oracle.engine.sql(text);
+      await duckdb?.run(text);
+    }
     return oracle;
   }
 
@@ -72,8 +87,11 @@ export class Oracle {
     else for (const { name } of this.tables.all) await this.engine.sql(`DROP TABLE ${name}`);
   }
 
-  /** @throws Error with the tables, the query and the difference */
-  async check(query: Query, tally: Tally): Promise<void> {
+  /**
+   * Asks everyone. @param littleBytes memory of one more run, which goes over the disk where it does not suffice
+   * @throws Error with the tables, the query and the difference
+   */
+  async check(query: Query, tally: Tally, littleBytes?: number): Promise<void> {
     tally.queries++;
     const { term } = query;
     const wanted = await this.ours("the interpreter on plain rows", query, () => this.plain.sql(term.text, { forceInterpreter: true }));
@@ -84,6 +102,7 @@ export class Oracle {
       ...this.onThreads(term.text),
     ];
     for (const [name, run] of runs) this.compare(query, name, await this.ours(name, query, run), wanted);
+    if (littleBytes !== undefined) await this.checkLittle(query, tally, littleBytes, wanted);
     if ("error" in wanted) tally.failed++;
     else if (wanted.rows.length > 0) tally.answered++;
     if (this.duckdb === undefined) return;
@@ -96,6 +115,23 @@ export class Oracle {
     this.compare(query, "DuckDB", theirs, wanted);
   }
 
+  /** The same with little memory. What is refused for want of it, since one value or plan is larger, is counted. */
+  private async checkLittle(query: Query, tally: Tally, bytes: number, wanted: Outcome): Promise<void> {
+    const spill = new MemorySpill();
+    const name = `the engine with ${bytes} bytes of memory`;
+    try {
+      const answer = await this.engine.sql(query.term.text, { memoryBytesMax: bytes, spill });
+      this.compare(query, name, { rows: cellsOf(answer) }, wanted);
+      if (spill.written > 0) tally.spilled++;
+    } catch (error) {
+      if (!(error instanceof DbError) || error.code !== StatusCode.RuntimeResourcesExhausted) {
+        throw error instanceof DbError && query.term.mayFail ? error : this.failure(query, `${name}: ${String(error)}`, error);
+      }
+      tally.short++;
+    }
+    if (spill.open !== 0) throw this.failure(query, `${name} leaves ${spill.open} files open`);
+  }
+
   private onThreads(text: string): readonly (readonly [string, () => Promise<Answer>])[] {
     const { threaded } = this;
     return threaded === undefined ? [] : [["worker threads", () => threaded.engine.sql(text, { workers: threaded.pool })]];
@@ -104,8 +140,7 @@ export class Oracle {
   /** What one of ours answers. @throws Error for an error that is not about values */
   private async ours(name: string, query: Query, run: () => Promise<Answer>): Promise<Outcome> {
     try {
-      const { rows, types } = await run();
-      return { rows: rows.map((row) => row.map((value: Scalar, i) => cellOf(value, types[i] ?? ""))) };
+      return { rows: cellsOf(await run()) };
     } catch (error) {
       if (!(error instanceof DbError)) throw this.failure(query, `${name} throws what is no error for a client: ${String(error)}`, error);
       if (!query.term.mayFail) throw this.failure(query, `${name} fails: ${error.message}`, error);
@@ -122,10 +157,15 @@ export class Oracle {
 
   private failure({ term }: Query, why: string, cause?: unknown): Error {
     const { all, isAppend, place } = this.tables;
-    const made = all.flatMap((rows) => [createText(rows, isAppend), insertText(rows)]).filter((text) => text !== undefined);
+    const rowsMade = all.flatMap((rows) => [createText(rows, isAppend), insertText(rows)]).filter((text) => text !== undefined);
+    const made = [...rowsMade, ...deleteTexts(this.tables)];
     const text = [`rows in ${place}`, ...made.map((statement) => `${statement};`), `${term.text};`, `-- DuckDB: ${term.duck}`, why].join(
       "\n",
     );
     return new Error(text, { cause });
   }
+}
+
+function cellsOf({ rows, types }: Answer): readonly (readonly Cell[])[] {
+  return rows.map((row) => row.map((value: Scalar, i) => cellOf(value, types[i] ?? "")));
 }

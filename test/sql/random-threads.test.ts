@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ThreadedEngine } from "../support/threaded-engine.ts";
 import { Choices } from "./choices.ts";
-import { Oracle, type Tally } from "./oracle.ts";
+import { emptyTally, Oracle } from "./oracle.ts";
 import { randomQuery } from "./queries.ts";
 import { tablesArbitrary } from "./tables.ts";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => threads.close());
 
 test("answers to random queries do not depend on worker threads", async () => {
-  const tally: Tally = { queries: 0, answered: 0, failed: 0, refused: 0 };
+  const tally = emptyTally();
   const choices = fc.array(fc.nat({ max: 5039 }), { maxLength: 150, size: "max" });
   const lists = fc.array(choices, { minLength: 1, maxLength: QUERIES_A_CASE, size: "max" });
   const property = fc.asyncProperty(tablesArbitrary(ROWS), lists, async (tables, queries) => {

@@ -90,6 +90,8 @@ export interface Tables {
   readonly isAppend: boolean;
   /** Where the rows of the engine lie when it is asked. */
   readonly place: "memory" | "files" | "both";
+  /** Rows that are deleted once all are there. */
+  readonly deleted?: readonly { readonly name: string; readonly condition: string }[];
 }
 
 const START_SECONDS = 1_709_164_740n; // 2024-02-28T23:59:00Z: a minute before a leap day.
@@ -165,4 +167,9 @@ export function duckdbTexts(table: Rows): readonly string[] {
   const parts = table.columns.map(({ name, type }) => `${name} ${duckdbType(type)}`);
   const insert = insertText(table);
   return [`CREATE OR REPLACE TABLE ${table.name} (${parts.join(", ")})`, ...(insert === undefined ? [] : [insert])];
+}
+
+/** A DELETE for each of `deleted`. */
+export function deleteTexts({ deleted = [] }: Tables): readonly string[] {
+  return deleted.map(({ name, condition }) => `DELETE FROM ${name} WHERE ${condition}`);
 }
