@@ -17,6 +17,7 @@ import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
 import type { NodeRequest, NodeResponse } from "./listener.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
+import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -24,8 +25,6 @@ export interface HandlerParts extends MountParts {
   readonly services: readonly GrpcService[];
   /** Of messages that come in. */
   readonly room: MessageRoom;
-  /** Most bytes of a message that goes out. */
-  readonly sendBytesMax: number;
   /** Fires when all calls shall end. */
   readonly shutdownSignal: AbortSignal;
   readonly logger: Logger;
@@ -68,14 +67,14 @@ async function answer(handler: UniversalHandler, request: NodeRequest, response:
   let messages: IncomingMessages | undefined;
   try {
     const { remoteAddress = "", remotePort = 0 } = request.socket;
-    const values = createContextValues().set(CLIENT, clientOf(remoteAddress, remotePort));
+    const values = createContextValues().set(CLIENT, clientOf(remoteAddress, remotePort)).set(FRAMES, new OutgoingFrames());
     if (handler.method.methodKind === "bidi_streaming") sendHead(request, response);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // An answer that nobody takes any more never ends, but its stream does.
     response.once("close", () => messages?.release());
     messages = new IncomingMessages(parts.room, formsOf(universal.header, universal.signal));
     const gathered = { ...universal, body: messages.read(universal.body as AsyncIterable<Uint8Array>) };
-    await universalResponseToNodeResponse(withOurCode(await handler(gathered)), response);
+    await universalResponseToNodeResponse(withOurCode(withFrames(await handler(gathered), values.get(FRAMES))), response);
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
     if (ConnectError.from(thrown).code !== Code.Aborted) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");
