@@ -97,7 +97,6 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wi
   const { grpc, http, general, influxdb, prom_store: promStore } = settings;
   const { enable, addr, receiveBytesMax: bytesMax, sendBytesMax } = grpc;
   if (!enable) return undefined;
-  const compressesBatches = grpc.flightCompression === "arrow_ipc" || grpc.flightCompression === "all";
   const writing = {
     autoCreateTable: general.autoCreateTable,
     influx: { defaultMergeMode: influxdb.defaultMergeMode, timeColumn: TIME_COLUMN },
@@ -114,7 +113,7 @@ async function openGrpc(settings: Settings, log: RootLog, parts: ServerParts, wi
     services: servicesOf({
       ...parts,
       clock: systemClock,
-      compressesBatches,
+      flightCompression: grpc.flightCompression,
       sendBytesMax,
       kept: wireMemory.connection(),
       version: VERSION,

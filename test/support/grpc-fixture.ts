@@ -3,6 +3,7 @@ import { Http2SessionManager, createConnectTransport, createGrpcTransport, creat
 import type { Transport } from "@connectrpc/connect";
 import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { type GrpcOptions, startGrpcServer } from "../../src/server/grpc/server.ts";
+import type { Settings } from "../../src/config/settings.ts";
 import type { GrpcService } from "../../src/server/grpc/service.ts";
 import { servicesOf } from "../../src/server/grpc/services.ts";
 import { startWire, type WireFixture } from "./wire-fixture.ts";
@@ -23,11 +24,13 @@ const MESSAGE_BYTES_MAX: number = 16 * 1024 * 1024;
  *
  * @param accounts a user provider; undefined: whoever calls may do everything
  * @param others services beside the server's own
+ * @param flightCompression the setting of that name
  */
 export function startGrpc(
   accounts?: string,
   changes: Partial<GrpcOptions> = {},
   others: readonly GrpcService[] = [],
+  flightCompression: Settings["grpc"]["flightCompression"] = "arrow_ipc",
 ): Promise<GrpcFixture> {
   return startWire("http", accounts, ({ memory: wires, ...shared }) => {
     const memory = new ServerMemory(Number.POSITIVE_INFINITY);
@@ -36,7 +39,7 @@ export function startGrpc(
       memory,
       kept: wires.connection(),
       version: "0.0.0",
-      compressesBatches: true,
+      flightCompression,
       sendBytesMax: MESSAGE_BYTES_MAX,
     };
     const services = [...servicesOf({ ...shared, ...own }), ...others];

@@ -24,8 +24,8 @@ const NOT_PACKED = -1n;
 export type ArrowCompression = keyof typeof CODECS | undefined;
 
 /**
- * A message: its metadata and its body in pieces, each of which begins at a multiple of 8. Pieces of a batch lie on its vectors and on memory
- * that the thread's next batch gets: to be copied at once.
+ * A message: its metadata and its body in pieces, each of which begins at a multiple of 8. Pieces of a batch lie on its vectors and on
+ * memory that the thread's next batch gets: to be copied at once.
  */
 export interface ArrowMessageParts {
   readonly metadata: Uint8Array;

@@ -1,4 +1,4 @@
-/** Blocks as columns of Arrow have them, both ways: `bun src/format/lz4/lz4.bench.ts`. MB/s of plain bytes, and how much is left of them. */
+/** Blocks as columns of Arrow have them, both ways: `bun src/format/lz4/lz4.bench.ts`. MB/s of plain bytes, and how much is left. */
 import { decodeLz4Frames, encodeLz4Frame, lz4FrameBytes } from "./frame.ts";
 
 const frameOf = (bytes: Uint8Array): Uint8Array => encodeLz4Frame(bytes, new Uint8Array(lz4FrameBytes(bytes.length)));

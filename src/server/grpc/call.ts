@@ -6,6 +6,7 @@
  *   deadline, a client that left, a stop ──► signal, whose reason is a DbError
  */
 import type { HandlerContext } from "@connectrpc/connect";
+import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { timeZoneNamed } from "../../base/text/time-zone.ts";
@@ -18,6 +19,7 @@ import type { Login, Logins } from "../common/logins.ts";
 import { basicLoginOf } from "./basic-login.ts";
 import type { BearerTokens, SignIn } from "./bearer-tokens.ts";
 import type { GrpcMetrics } from "./grpc-metrics.ts";
+import { FRAMES, type OutgoingFrames } from "./outgoing-frames.ts";
 
 /** Database of calls that name none. */
 const DEFAULT_DATABASE = "public";
@@ -64,6 +66,13 @@ export class Call {
   /** Metadata of the answer; before the first message of a stream. */
   get answerHeaders(): Headers {
     return this.context.responseHeader;
+  }
+
+  /** Where messages wait that the method has framed. */
+  get frames(): OutgoingFrames {
+    const frames = this.context.values.get(FRAMES);
+    assert(frames !== undefined, "a call has a place for its frames");
+    return frames;
   }
 
   /** Milliseconds that are left; undefined: the client set no deadline. */

@@ -15,6 +15,7 @@ import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
+import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -22,8 +23,6 @@ export interface HandlerParts extends MountParts {
   readonly services: readonly GrpcService[];
   /** Of messages that come in. */
   readonly room: MessageRoom;
-  /** Most bytes of a message that goes out. */
-  readonly sendBytesMax: number;
   /** Fires when all calls shall end. */
   readonly shutdownSignal: AbortSignal;
   readonly logger: Logger;
@@ -66,10 +65,10 @@ async function answer(handler: UniversalHandler, exchange: Exchange, parts: Hand
   const messages = new IncomingMessages(parts.room, formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
-    const values = createContextValues().set(CLIENT, exchange.client);
+    const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames());
     const request = exchange.request(messages, values);
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
-    await exchange.send(withOurCode(await handler(request)));
+    await exchange.send(withOurCode(withFrames(await handler(request), values.get(FRAMES))));
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
     if (!GONE.has(ConnectError.from(thrown).code)) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");

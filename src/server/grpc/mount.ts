@@ -3,14 +3,17 @@
  *
  *   binary messages ─► as the descriptor says, or as bytes where the method is `raw`
  *   JSON messages   ─► by the descriptor; a `raw` method gets them as the bytes they would have been
+ *   frames          ─► past the library; those of answers that are JSON or packed as the messages that they hold
  */
-import { type DescMessage, type DescMethod, type DescService, type Message, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, type DescMethod, type DescService, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type ConnectRouter, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import { Call, type CallParts } from "./call.ts";
 import { connectErrorOf, errorMetadata, statusOfTransport } from "./errors.ts";
+import { checkFrame, FRAME_HEAD_BYTES } from "./outgoing-frames.ts";
 import { bytesOf, withRawInput } from "./raw-message.ts";
 import type { AnyWork, GrpcService } from "./service.ts";
 
@@ -18,6 +21,8 @@ import type { AnyWork, GrpcService } from "./service.ts";
 export interface MountParts extends CallParts {
   readonly clock: Clock;
   readonly failures: FailureLog;
+  /** Most bytes of a message that goes out. */
+  readonly sendBytesMax: number;
 }
 
 /** The client's address, as the listener knows it. */
@@ -35,15 +40,47 @@ export function mount(router: ConnectRouter, service: GrpcService, form: Message
   const described: DescMethod[] = [];
   for (const method of service.descriptor.methods) {
     const work = service.methods.get(method.localName);
-    const isRaw = work !== undefined && typeof work !== "function";
-    const input = isRaw && form === "binary" ? withRawInput(method) : method;
-    described.push(input);
-    if (work === undefined) continue;
-    if (typeof work === "function") methods[method.localName] = running(method, work, parts);
-    else methods[method.localName] = running(method, overBytes(method, work.raw, form), parts);
+    if (work === undefined || typeof work === "function") {
+      described.push(method);
+      if (work !== undefined) methods[method.localName] = running(method, work, parts);
+    } else if ("raw" in work) {
+      described.push(form === "binary" ? withRawInput(method) : method);
+      methods[method.localName] = running(method, overBytes(method, work.raw, form), parts);
+    } else {
+      const isApart = form === "binary" && !service.packsAnswers;
+      described.push(isApart ? withoutOutput(method) : method);
+      methods[method.localName] = running(method, isApart ? apart(work.framed, parts.sendBytesMax) : unframed(method, work.framed), parts);
+    }
   }
   // The types were checked where the service was made (service.ts).
-  router.service(withMethods(service.descriptor, described), methods as Partial<ServiceImpl<DescService>>);
+  const implementation = methods as Partial<ServiceImpl<DescService>>;
+  const options = service.packsAnswers ? undefined : { compressMinBytes: Number.MAX_SAFE_INTEGER };
+  router.service(withMethods(service.descriptor, described), implementation, options);
+}
+
+/** The method as the library shall know it whose answers pass it by. */
+function withoutOutput(method: DescMethod): DescMethod {
+  return { ...method, output: EmptySchema } as DescMethod; // its kind stays, whatever the output is
+}
+
+/** Leaves frames where the answer finds them, and gives the library an empty message for each. */
+function apart(work: AnyWork, bytesMax: number): AnyWork {
+  return async function* (input, call) {
+    for await (const frame of work(input, call) as AsyncIterable<Uint8Array>) {
+      checkFrame(frame, bytesMax);
+      call.frames.push(frame);
+      yield create(EmptySchema);
+    }
+  };
+}
+
+/** The messages in frames. */
+function unframed(method: DescMethod, work: AnyWork): AnyWork {
+  return async function* (input, call) {
+    for await (const frame of work(input, call) as AsyncIterable<Uint8Array>) {
+      yield fromBinary(method.output, frame.subarray(FRAME_HEAD_BYTES));
+    }
+  };
 }
 
 function withMethods(descriptor: DescService, methods: DescMethod[]): DescService {

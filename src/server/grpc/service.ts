@@ -3,6 +3,7 @@
  *
  *   grpcService(HealthCheck, { healthCheck: (request, call) => ({}) })
  *   grpcService(TraceService, { export: raw((bytes, call) => …) })     its messages as bytes, undecoded (raw-message.ts)
+ *   grpcService(FlightService, { doGet: framed((ticket, call) => …) })  its answers as frames (outgoing-frames.ts)
  */
 import type {
   DescMessage,
@@ -33,6 +34,11 @@ export interface RawMethod<W> {
   readonly raw: W;
 }
 
+/** A method whose messages out are frames, its own. */
+export interface FramedMethod<W> {
+  readonly framed: W;
+}
+
 type InOf<M extends DescMethod> = M extends { readonly input: infer I extends DescMessage } ? MessageShape<I> : never;
 type OutOf<M extends DescMethod> = M extends { readonly output: infer O extends DescMessage } ? MessageInitShape<O> : never;
 
@@ -40,7 +46,8 @@ type OutOf<M extends DescMethod> = M extends { readonly output: infer O extends 
 export type MethodsOf<D extends DescService> = {
   readonly [P in keyof D["method"]]?:
     | Work<D["method"][P], InOf<D["method"][P]>, OutOf<D["method"][P]>>
-    | RawMethod<Work<D["method"][P], Uint8Array, OutOf<D["method"][P]>>>;
+    | RawMethod<Work<D["method"][P], Uint8Array, OutOf<D["method"][P]>>>
+    | FramedMethod<Work<D["method"][P], InOf<D["method"][P]>, Uint8Array>>;
 };
 
 /** A method whatever its types are. */
@@ -50,15 +57,25 @@ export type AnyWork = (input: unknown, call: Call) => unknown;
 export interface GrpcService {
   readonly descriptor: DescService;
   /** By name of the method, `lowerCamelCase`. */
-  readonly methods: ReadonlyMap<string, AnyWork | RawMethod<AnyWork>>;
+  readonly methods: ReadonlyMap<string, AnyMethod>;
+  /** Whether its answers are packed as their client accepts. */
+  readonly packsAnswers: boolean;
 }
 
+/** A method of any form. */
+type AnyMethod = AnyWork | RawMethod<AnyWork> | FramedMethod<AnyWork>;
+
 /** A service with its methods. */
-export function grpcService<D extends DescService>(descriptor: D, methods: MethodsOf<D>): GrpcService {
-  const known = new Map<string, AnyWork | RawMethod<AnyWork>>();
+export function grpcService<D extends DescService>(descriptor: D, methods: MethodsOf<D>, packsAnswers = true): GrpcService {
+  const known = new Map<string, AnyMethod>();
   // Each was checked against its descriptor, by which its messages are read: the types may go.
-  for (const [name, method] of Object.entries(methods)) known.set(name, method as AnyWork | RawMethod<AnyWork>);
-  return { descriptor, methods: known };
+  for (const [name, method] of Object.entries(methods)) known.set(name, method as AnyMethod);
+  return { descriptor, methods: known, packsAnswers };
+}
+
+/** A method that frames its answers itself: each is one from `newFrame`, which goes to the transport. */
+export function framed<W>(work: W): FramedMethod<W> {
+  return { framed: work };
 }
 
 /** A method that takes its messages as bytes: views, valid while the message is worked on. */

@@ -16,8 +16,8 @@ import type { GrpcService } from "./service.ts";
 export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts, PrometheusGatewayParts {
   readonly db: Db;
   readonly influx: OtlpParts["influx"];
-  /** Whether the buffers of Flight's batches are compressed (`grpc.flight_compression`). */
-  readonly compressesBatches: boolean;
+  /** How Flight's answers are compressed (`grpc.flight_compression`). */
+  readonly flightCompression: "none" | "transport" | "arrow_ipc" | "all";
   /** Of prepared statements of Flight SQL, which all clients share. */
   readonly kept: KeptMemory;
   readonly clock: Clock;
@@ -27,11 +27,12 @@ export interface ServiceParts extends OtlpParts, GreptimeDatabaseParts, Promethe
 
 /** All of them. */
 export function servicesOf(parts: ServiceParts): readonly GrpcService[] {
-  const { db, clock, scheduler, kept: memory, version, compressesBatches } = parts;
+  const { db, clock, scheduler, kept: memory, version, flightCompression: asked } = parts;
   const flightSql = flightSqlDoor(new FlightSql({ db, memory, scheduler, now: () => clock.monotonicMillis(), version }));
   const database = greptimeDatabase(parts);
-  const compression = compressesBatches ? "lz4" : undefined;
-  const flight = flightService({ ...parts, db, clock, compression, flightSql, handle: database.run });
+  const compression = asked === "arrow_ipc" || asked === "all" ? "lz4" : undefined;
+  const packsMessages = asked === "transport" || asked === "all";
+  const flight = flightService({ ...parts, db, clock, compression, packsMessages, flightSql, handle: database.run });
   const services: GrpcService[] = [greptimeHealthService(), database.service, prometheusGateway(parts), flight, ...otlpServices(parts)];
   const served = new Set(services.map(({ descriptor }) => descriptor.typeName));
   services.push(healthService(db, served));

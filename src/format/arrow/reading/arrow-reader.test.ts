@@ -326,3 +326,30 @@ test("integers of 64 bits come as 32 where all fit, also in pieces and off a mul
     }
   }
 });
+
+test("a dictionary that comes again keeps its codes; another one, and one that was added to, begins anew", async () => {
+  const [schema, dictionary, batch, delta] = [...streamMessages(await fixture("delta.arrows"))] as [
+    StreamMessage,
+    StreamMessage,
+    StreamMessage,
+    StreamMessage,
+  ];
+  const reader = new ArrowReader();
+  const read = ({ metadata, body }: StreamMessage): ReturnType<ArrowReader["read"]> => reader.read(metadata, body);
+  const dictionaryOf = (message: ReturnType<ArrowReader["read"]>): unknown => {
+    const [vector] = message.kind === "batch" ? message.batch.vectors : [];
+    return vector?.kind === "dictionary" ? vector.dictionary : undefined;
+  };
+  read(schema);
+  read(dictionary);
+  const first = dictionaryOf(read(batch));
+  expect(first).toBeDefined();
+  read(dictionary);
+  expect(dictionaryOf(read(batch))).toBe(first);
+  expect(read(delta).kind).toBe("dictionary");
+  expect(dictionaryOf(read(batch))).toBe(first);
+  read(dictionary);
+  const anew = dictionaryOf(read(batch));
+  expect(anew).not.toBe(first);
+  expect((anew as unknown[]).length).toBeLessThan((first as unknown[]).length);
+});

@@ -75,8 +75,8 @@ export class ArrowReader {
   }
 
   /**
-   * From now on a batch of up to so many rows lies on memory that the thread's next batch gets, whoever reads or writes it: it is valid until
-   * anything else runs.
+   * From now on a batch of up to so many rows lies on memory that the thread's next batch gets, whoever reads or writes it: it is valid
+   * until anything else runs.
    */
   borrowMemory(rowsMax: number): void {
     this.borrowedRowsMax = rowsMax;

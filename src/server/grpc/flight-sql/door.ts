@@ -2,6 +2,7 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Batch } from "../../../column/batch.ts";
 import type { Call } from "../call.ts";
+import { flightFrame } from "../flight/flight-data.ts";
 import type { FlightSqlDoor } from "../flight/flight-sql-door.ts";
 import type { PutStream } from "../flight/put-stream.ts";
 import { messageOf } from "./any.ts";
@@ -16,7 +17,8 @@ export function flightSqlDoor(flightSql: FlightSql): FlightSqlDoor {
     getFlightInfo: async (command, descriptor, call) => flightSql.getFlightInfo(messageOf(command), descriptor, await callerOf(call)),
     getSchema: async (command, _descriptor, call) => ({ schema: await flightSql.getSchema(messageOf(command), await callerOf(call)) }),
     async *doGet(command: Any, call: Call) {
-      yield* flightSql.doGet(messageOf(command), await callerOf(call));
+      for await (const { dataHeader, dataBody } of flightSql.doGet(messageOf(command), await callerOf(call)))
+        yield flightFrame({ metadata: dataHeader, body: [dataBody], bodyLength: dataBody.length });
     },
     async *doPut(command: Any, stream: PutStream, call: Call) {
       yield await flightSql.doPut(messageOf(command), inputOf(stream), await callerOf(call));

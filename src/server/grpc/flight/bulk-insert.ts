@@ -2,8 +2,8 @@
  * DoPut of the native interface (contract query.md 5.5): batches of a table's own columns go into it as they are, and each is acknowledged
  * once it is in the log.
  *
- *   messages ─► memory for a write ─► PutStream ─► ColumnWrites ─► db.write ─┬─► the next message, while fewer than `WRITES_MAX` are on their way
- *                                                                            └─► acknowledgement, in the order of the batches
+ *   messages ─► db.admit ─► PutStream ─► ColumnWrites ─► db.write ─┬─► the next message, while fewer than `WRITES_MAX` are on their way
+ *                                                                  └─► acknowledgement, in the order of the batches
  *
  * A batch is one record of the log, whole or not at all, unless it has more than `WRITE_ROWS_MAX` rows: then its parts are, and it is
  * acknowledged after the last one.

@@ -1,10 +1,8 @@
 /**
  * Messages of Flight's streams. Those that come in are read by hand, so that a body is a view of what was received; those that go out are
- * pieces of the Arrow encoder, put together once.
+ * pieces of the Arrow encoder, put together once in the frame that they leave in.
  */
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { FlightDataSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import {
@@ -17,9 +15,7 @@ import {
 } from "../../../format/arrow/encode-stream.ts";
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
-
-/** A message that goes out. */
-export type FlightDataInit = MessageInitShape<typeof FlightDataSchema>;
+import { FRAME_HEAD_BYTES, newFrame } from "../outgoing-frames.ts";
 
 /** A message that came in. What is absent is empty; all are views of its bytes. */
 export interface FlightMessage {
@@ -77,31 +73,59 @@ function nameOf(tag: number): keyof FlightMessage | undefined {
   }
 }
 
-/** An Arrow message as Flight sends it. */
-export function flightMessage(parts: ArrowMessageParts): FlightDataInit {
-  const [only] = parts.body;
-  if (only === undefined) return { dataHeader: parts.metadata };
-  const body = new Uint8Array(parts.bodyLength);
-  writeArrowBody(parts, body, 0);
-  return { dataHeader: parts.metadata, dataBody: body };
+/** Tags of `data_header`, `app_metadata` and `data_body`. */
+const HEADER_TAG: readonly number[] = [0x12];
+const METADATA_TAG: readonly number[] = [0x1a];
+const BODY_TAG: readonly number[] = [0xc2, 0x3e];
+
+/** An Arrow message as Flight sends it, framed: all that it holds is copied here, once. */
+export function flightFrame(parts: ArrowMessageParts, metadata: Uint8Array = NOTHING): Uint8Array<ArrayBuffer> {
+  const { metadata: header, bodyLength } = parts;
+  const length = fieldBytes(HEADER_TAG, header.length) + fieldBytes(METADATA_TAG, metadata.length) + fieldBytes(BODY_TAG, bodyLength);
+  const frame = newFrame(length);
+  let at = writeBytes(frame, FRAME_HEAD_BYTES, HEADER_TAG, header);
+  at = writeBytes(frame, at, METADATA_TAG, metadata);
+  if (bodyLength > 0) writeArrowBody(parts, frame, writeHead(frame, at, BODY_TAG, bodyLength));
+  return frame;
+}
+
+/** Bytes of a field; none where it is empty. */
+function fieldBytes(tag: readonly number[], length: number): number {
+  if (length === 0) return 0;
+  let bytes = tag.length + 1;
+  for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes++;
+  return bytes + length;
+}
+
+function writeBytes(target: Uint8Array, from: number, tag: readonly number[], bytes: Uint8Array): number {
+  if (bytes.length === 0) return from;
+  const at = writeHead(target, from, tag, bytes.length);
+  target.set(bytes, at);
+  return at + bytes.length;
+}
+
+function writeHead(target: Uint8Array, from: number, tag: readonly number[], length: number): number {
+  target.set(tag, from);
+  let at = from + tag.length;
+  let rest = length;
+  for (; rest >= 0x80; rest >>>= 7) target[at++] = (rest & 0x7f) | 0x80;
+  target[at++] = rest;
+  return at;
 }
 
 /**
- * The answer of a statement: its schema and a message a batch; of one without rows, a message that says how many rows it changed
+ * The answer of a statement, framed: its schema and a message a batch; of one without rows, a message that says how many rows it changed
  * (contract query.md 5.4).
  */
-export async function* flightDataOf(
-  result: StatementResult,
-  compression: ArrowCompression,
-): AsyncGenerator<FlightDataInit, void, undefined> {
+export async function* flightDataOf(result: StatementResult, compression: ArrowCompression): AsyncGenerator<Uint8Array, void, undefined> {
   if (result.kind === "affected") {
-    yield { ...flightMessage(arrowEmptyParts()), appMetadata: affectedRows(result.rowCount) };
+    yield flightFrame(arrowEmptyParts(), affectedRows(result.rowCount));
     return;
   }
   const { headers } = result;
-  yield flightMessage(arrowSchemaParts(headers));
+  yield flightFrame(arrowSchemaParts(headers));
   for await (const batch of result.batches) {
-    if (batch.rowCount > 0) yield flightMessage(arrowBatchParts(headers, batch, compression));
+    if (batch.rowCount > 0) yield flightFrame(arrowBatchParts(headers, batch, compression));
   }
 }
 

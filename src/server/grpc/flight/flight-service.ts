@@ -32,9 +32,9 @@ import { readHints } from "../../common/hints.ts";
 import type { WriteSettings } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
 import { GrpcStatusError } from "../errors.ts";
-import { type GrpcService, grpcService, raw } from "../service.ts";
+import { framed, type GrpcService, grpcService, raw } from "../service.ts";
 import { bulkInsert } from "./bulk-insert.ts";
-import { affectedRows, type FlightDataInit, flightDataOf, flightMessage } from "./flight-data.ts";
+import { affectedRows, flightDataOf, flightFrame } from "./flight-data.ts";
 import { type FlightInfoInit, type FlightSqlDoor, type PutResultInit, type ResultInit, sqlCommandOf } from "./flight-sql-door.ts";
 import { sessionOf } from "../request-session.ts";
 import { greptimeRequestOf, statementOf } from "./greptime-ticket.ts";
@@ -48,6 +48,8 @@ export interface FlightParts extends WriteSettings {
   readonly clock: Clock;
   /** Of bodies of batches (`grpc.flight_compression`). */
   readonly compression: ArrowCompression;
+  /** Whether messages are packed as the client accepts (`grpc.flight_compression`). */
+  readonly packsMessages: boolean;
   /** Absent: commands of Flight SQL are refused. */
   readonly flightSql: FlightSqlDoor | undefined;
   /** Runs a `GreptimeRequest` that is no query, given as its bytes; the rows that it changed. Absent: such tickets are refused. */
@@ -56,22 +58,26 @@ export interface FlightParts extends WriteSettings {
 
 /** The service. */
 export function flightService(parts: FlightParts): GrpcService {
-  return grpcService(FlightService, {
-    handshake: (requests, call) => handshake(requests, call),
-    doGet: (ticket, call) => doGet(ticket, call, parts),
-    doPut: raw((messages: AsyncIterable<Uint8Array>, call: Call) => doPut(messages, call, parts)),
-    getFlightInfo: async (descriptor, call) => flightInfo(descriptor, call, parts),
-    getSchema: async (descriptor, call) => {
-      const command = sqlCommandOf(descriptor.cmd);
-      if (command !== undefined) return (await parts.flightSql?.getSchema(command, descriptor, call)) ?? noFlightSql();
-      return { schema: (await described(descriptor, call, parts)).schema };
+  return grpcService(
+    FlightService,
+    {
+      handshake: (requests, call) => handshake(requests, call),
+      doGet: framed((ticket: Ticket, call: Call) => doGet(ticket, call, parts)),
+      doPut: raw((messages: AsyncIterable<Uint8Array>, call: Call) => doPut(messages, call, parts)),
+      getFlightInfo: async (descriptor, call) => flightInfo(descriptor, call, parts),
+      getSchema: async (descriptor, call) => {
+        const command = sqlCommandOf(descriptor.cmd);
+        if (command !== undefined) return (await parts.flightSql?.getSchema(command, descriptor, call)) ?? noFlightSql();
+        return { schema: (await described(descriptor, call, parts)).schema };
+      },
+      listFlights: (_criteria, call) => listFlights(call, parts),
+      doAction: (action, call) => doAction(action, call, parts),
+      listActions: async function* () {
+        yield* parts.flightSql?.actions ?? [];
+      },
     },
-    listFlights: (_criteria, call) => listFlights(call, parts),
-    doAction: (action, call) => doAction(action, call, parts),
-    listActions: async function* () {
-      yield* parts.flightSql?.actions ?? [];
-    },
-  });
+    parts.packsMessages,
+  );
 }
 
 function noFlightSql(): never {
@@ -96,7 +102,7 @@ async function* handshake(requests: AsyncIterable<HandshakeRequest>, call: Call)
   yield { payload: new Uint8Array(0) };
 }
 
-async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): AsyncGenerator<FlightDataInit> {
+async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): AsyncGenerator<Uint8Array> {
   const command = sqlCommandOf(ticket);
   if (command !== undefined) {
     yield* parts.flightSql?.doGet(command, call) ?? noFlightSql();
@@ -111,7 +117,7 @@ async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): Async
   }
   if (request.request.case === undefined) throw new DbError(StatusCode.InvalidArguments, "Invalid flight ticket: it has no request");
   if (parts.handle === undefined) throw new DbError(StatusCode.Unsupported, `Not supported in a ticket: ${request.request.case}`);
-  yield { ...flightMessage(arrowEmptyParts()), appMetadata: affectedRows(await parts.handle(ticket, call)) };
+  yield flightFrame(arrowEmptyParts(), affectedRows(await parts.handle(ticket, call)));
 }
 
 async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {

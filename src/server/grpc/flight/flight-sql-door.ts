@@ -11,7 +11,6 @@ import type {
   SchemaResultSchema,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import type { Call } from "../call.ts";
-import type { FlightDataInit } from "./flight-data.ts";
 import type { PutStream } from "./put-stream.ts";
 
 /** What is known of rows before they are asked for. */
@@ -31,7 +30,8 @@ export interface FlightSqlDoor {
   readonly actions: readonly ActionTypeInit[];
   getFlightInfo(command: Any, descriptor: FlightDescriptor, call: Call): Promise<FlightInfoInit> | undefined;
   getSchema(command: Any, descriptor: FlightDescriptor, call: Call): Promise<SchemaResultInit> | undefined;
-  doGet(ticket: Any, call: Call): AsyncIterable<FlightDataInit> | undefined;
+  /** Gives frames (`flightFrame`). */
+  doGet(ticket: Any, call: Call): AsyncIterable<Uint8Array> | undefined;
   doPut(command: Any, stream: PutStream, call: Call): AsyncIterable<PutResultInit> | undefined;
   doAction(action: Action, call: Call): AsyncIterable<ResultInit> | undefined;
 }

@@ -112,7 +112,7 @@ async function get(name: string, text: string): Promise<void> {
           }
         })();
         for await (const message of flightDataOf({ ...result, batches: counted }, compression)) {
-          bytes += message.dataBody?.length ?? 0;
+          bytes += message.length;
         }
       }
     };

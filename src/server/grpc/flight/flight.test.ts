@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { gunzipSync } from "node:zlib";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Client } from "@connectrpc/connect";
 import {
   BasicAuthSchema,
   type FlightData,
-  type FlightDataSchema,
+  FlightDataSchema,
   FlightDescriptor_DescriptorType as DescriptorType,
   FlightService,
+  TicketSchema,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import { GreptimeRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { GrpcClient, type GrpcFixture, startGrpc } from "../../../../test/support/grpc-fixture.ts";
@@ -17,9 +21,35 @@ import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { arrowBatchParts, arrowSchemaParts } from "../../../format/arrow/encode-stream.ts";
 import { ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
-import { flightMessage } from "./flight-data.ts";
+import { FRAME_HEAD_BYTES, newFrame } from "../outgoing-frames.ts";
+import { flightFrame } from "./flight-data.ts";
 
 type RequestInit = MessageInitShape<typeof GreptimeRequestSchema>;
+
+/** The frames of an answer, as the transport has them, and how it says that they are packed. */
+async function framesOf(port: number, text: string): Promise<{ readonly encoding: unknown; readonly frames: readonly Uint8Array[] }> {
+  const session = connect(`http://127.0.0.1:${port}`);
+  try {
+    const head = { "content-type": "application/grpc", te: "trailers", "grpc-accept-encoding": "identity,deflate,gzip" };
+    const call = session.request({ ":method": "POST", ":path": "/arrow.flight.protocol.FlightService/DoGet", ...ALICE, ...head });
+    const message = toBinary(TicketSchema, create(TicketSchema, sql(text)));
+    const frame = newFrame(message.length);
+    frame.set(message, FRAME_HEAD_BYTES);
+    call.end(frame);
+    const answer = once(call, "response");
+    const pieces: Uint8Array[] = [];
+    for await (const piece of call) pieces.push(piece as Uint8Array);
+    const bytes = Buffer.concat(pieces);
+    const frames: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += frames.at(-1)?.length ?? 0) {
+      frames.push(bytes.subarray(at, at + FRAME_HEAD_BYTES + bytes.readUInt32BE(at + 1)));
+    }
+    const [headers] = (await answer) as [Record<string, unknown>];
+    return { encoding: headers["grpc-encoding"], frames };
+  } finally {
+    session.close();
+  }
+}
 
 let server: GrpcFixture;
 let connection: GrpcClient;
@@ -108,7 +138,8 @@ function batchOf(id: number, rows: readonly (readonly Scalar[])[], headers: read
     ),
   );
   const parts = arrowBatchParts(headers, { rowCount: rows.length, vectors }, undefined);
-  return { ...flightMessage(parts), appMetadata: new TextEncoder().encode(JSON.stringify({ request_id: id })) };
+  const { dataHeader, dataBody } = fromBinary(FlightDataSchema, flightFrame(parts).subarray(FRAME_HEAD_BYTES));
+  return { dataHeader, dataBody, appMetadata: new TextEncoder().encode(JSON.stringify({ request_id: id })) };
 }
 
 async function* stream(...messages: readonly DataInit[]): AsyncGenerator<DataInit> {
@@ -412,4 +443,58 @@ test("a handshake by metadata answers with a token in the head, which signs in t
   expect(token).toStartWith("Bearer ");
   using signedIn = new GrpcClient(server.port, { authorization: token });
   expect((await answered(createClient(FlightService, signedIn.transport).doGet(sql("SELECT 1")))).rows).toEqual([[1]]);
+});
+
+describe("grpc.flight_compression", () => {
+  const TEXT = "SELECT value, 'a text that is the same in all rows' AS t FROM generate_series(1, 5000)";
+
+  for (const [asked, isPacked, isCompressed] of [
+    ["none", false, false],
+    ["transport", true, false],
+    ["arrow_ipc", false, true],
+    ["all", true, true],
+  ] as const) {
+    test(asked, async () => {
+      const own = await startGrpc(ACCOUNTS, {}, [], asked);
+      try {
+        const { frames, encoding } = await framesOf(own.port, TEXT);
+        const large = frames.filter((frame) => frame.length > 2000);
+        expect(large.length).toBeGreaterThan(0);
+        for (const frame of large) expect((frame[0] ?? 0) & 1).toBe(isPacked ? 1 : 0);
+        if (isPacked) expect(encoding).toBe("gzip");
+        const plain = large.map((frame) => {
+          const message = frame.subarray(FRAME_HEAD_BYTES);
+          return fromBinary(FlightDataSchema, isPacked ? gunzipSync(message) : message);
+        });
+        const bodyBytes = plain.reduce((sum, { dataBody }) => sum + dataBody.length, 0);
+        expect(bodyBytes < 5000 * 30).toBe(isCompressed);
+        using theirs = new GrpcClient(own.port, ALICE);
+        const { rows } = await answered(createClient(FlightService, theirs.transport).doGet(sql(TEXT)));
+        expect(rows.length).toBe(5000);
+        expect(rows[4999]).toEqual([5000, "a text that is the same in all rows"]);
+      } finally {
+        await own.stop();
+      }
+    });
+  }
+});
+
+test("a message that is longer than messages may be ends the call, and says how long they may be", async () => {
+  const own = await startGrpc(ACCOUNTS, { sendBytesMax: 2000 });
+  try {
+    using theirs = new GrpcClient(own.port, ALICE);
+    const call = answered(
+      createClient(FlightService, theirs.transport).doGet(sql("SELECT repeat('x', 100) || uuid() FROM generate_series(1, 1000)")),
+    );
+    const failed = ConnectError.from(
+      await call.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      ),
+    );
+    expect(failed.code).toBe(Code.ResourceExhausted);
+    expect(failed.rawMessage).toContain("at most 2000 are sent (grpc.max_send_message_size)");
+  } finally {
+    await own.stop();
+  }
 });

@@ -49,7 +49,7 @@ export class PutStream {
     return next.done === true ? undefined : readFlightData(next.value);
   }
 
-  /** The rows of a message; undefined: it has none. Each is read once, in their order. @throws DbError as `begin`, RuntimeResourcesExhausted */
+  /** The rows of a message; undefined: it has none. All are read, in their order. @throws DbError as `begin`, RuntimeResourcesExhausted */
   read({ header, body, metadata }: FlightMessage): PutBatch | undefined {
     if (header.length === 0) return undefined; // Metadata alone: there is nothing to be done.
     const message = this.reader.read(header, body);

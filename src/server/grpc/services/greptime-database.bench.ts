@@ -57,7 +57,7 @@ async function oneByOne(messages: readonly Uint8Array[]): Promise<void> {
 
 async function asStream(messages: readonly Uint8Array[]): Promise<void> {
   const method = door.service.methods.get("handleRequests");
-  if (method === undefined || typeof method === "function") throw new Error("the stream's method takes bytes");
+  if (method === undefined || typeof method === "function" || !("raw" in method)) throw new Error("the stream's method takes bytes");
   const sent = (async function* () {
     yield* messages;
   })();
