@@ -199,7 +199,7 @@ export function readTimes(reader: ProtoReader, block: ValueBlock, column: number
   return undefined;
 }
 
-/** Moves the places of tags behind the tags of their fields; a start of -1 is NULL. @returns the first row with another type. @throws ProtoError */
+/** Moves the places of tags behind the tags of their fields; a start of -1 is NULL. @returns the first row with another type */
 export function findTags(reader: ProtoReader, block: ValueBlock, column: number, type: ColumnType): Flaw | undefined {
   const { places, stride, rowCount, firstRow } = block;
   const { bytes } = reader;
