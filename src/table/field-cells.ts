@@ -2,10 +2,10 @@
  * Cells of one column while rows come, in typed arrays: an object or a string a cell is what decoders of logs would else spend half of
  * their time on. Rows are counted by `RowCount`, which all columns of a table share; a row that sets no cell is NULL.
  */
-import { longer } from "../base/bytes/longer-array.ts";
+import { longer, partOf } from "../base/bytes/longer-array.ts";
 import { assert } from "../base/assert.ts";
 import type { DataType } from "../column/data-type.ts";
-import type { NumberArray, Scalar, Validity, Vector } from "../column/vector.ts";
+import type { Scalar, Validity, Vector } from "../column/vector.ts";
 import { vectorOf } from "../column/vector-builder.ts";
 
 /** Cells of one column. Each row sets at most one cell; the last one set counts. */
@@ -66,7 +66,7 @@ class NumberCells implements Cells {
   readonly name: string;
   readonly type: DataType;
   private readonly count: RowCount;
-  private values: NumberArray;
+  private values: Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
   private validity: Uint8Array<ArrayBuffer>;
   /** Integers beyond ±2^53, by row. */
   private wide: Map<number, bigint> | undefined;
@@ -105,7 +105,7 @@ class NumberCells implements Cells {
   vector(start: number, end: number): Vector {
     if (end > this.values.length) this.grow(end);
     const validity = nullsOf(this.validity, start, end);
-    const values = this.values.subarray(start, end);
+    const values = partOf(this.values, start, end);
     const wide = [...(this.wide ?? [])].filter(([row]) => row >= start && row < end);
     if (wide.length === 0) return { kind: "number", values, validity };
     const { type } = this;
@@ -265,6 +265,6 @@ function writeText(bytes: Uint8Array, text: string, at: number): number {
 }
 
 function nullsOf(validity: Uint8Array, start: number, end: number): Validity {
-  const rows = validity.subarray(start, end);
+  const rows = partOf(validity, start, end);
   return rows.includes(0) ? rows : undefined;
 }

@@ -34,3 +34,12 @@ export function longerBytes(
   longer.set(bytes.subarray(0, used));
   return longer;
 }
+
+/**
+ * Elements `[start, end)`, without a copy: the array itself where they are all. A view makes the runtime give the array a buffer that it
+ * did not have: 155 instead of 140 ns a row of ten columns (ingest/greptime/decode.bench.ts).
+ */
+export function partOf<A extends Uint8Array | Uint32Array | Float32Array | Float64Array>(array: A, start: number, end: number): A {
+  // A view of an array of one kind is of that kind, which the type of `subarray` does not say.
+  return start === 0 && end === array.length ? array : (array.subarray(start, end) as A);
+}

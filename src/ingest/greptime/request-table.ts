@@ -3,6 +3,7 @@
  * rows (`row-request.ts`) or columns (`column-request.ts`).
  */
 import { isUtf8 } from "node:buffer";
+import { partOf } from "../../base/bytes/longer-array.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -67,7 +68,7 @@ export class RequestTable {
       yield {
         table: this.place.table,
         rowCount: end - start,
-        keys: this.keys.subarray(start, end),
+        keys: partOf(this.keys, start, end),
         timeUnit: this.unit,
         times,
         fields: fields.map(({ column, cells }): FieldWrite => {

@@ -1,5 +1,5 @@
 /** Times of a table's rows, as offsets from a base. Rows whose time is too far from it begin a part with a base of its own. */
-import { longer } from "../../base/bytes/longer-array.ts";
+import { longer, partOf } from "../../base/bytes/longer-array.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import { TIME_JUMPS_MAX } from "./limits.ts";
@@ -49,7 +49,7 @@ export class RowTimes {
       const last = this.parts[i + 1]?.start ?? rowCount;
       for (let start = first; start < last; start += rowsMax) {
         const end = Math.min(last, start + rowsMax);
-        yield { start, end, times: { kind: "time", base, offsets: this.offsets.subarray(start, end), validity: undefined } };
+        yield { start, end, times: { kind: "time", base, offsets: partOf(this.offsets, start, end), validity: undefined } };
       }
     }
   }

@@ -64,8 +64,8 @@ export class SeriesKeys {
   }
 
   /**
-   * The key of a row. Value i of its tags is `[places[p], places[p + 1])` of the reader's bytes, p being `at + offsets[i]`; a start of -1 is
-   * NULL.
+   * The key of a row. Value i of its tags is `[places[p], places[p + 1])` of the reader's bytes, p being `at + offsets[i]`; a start of -1
+   * is NULL.
    *
    * @throws DbError InvalidArguments for a value that is none of its type
    */

@@ -1,9 +1,9 @@
 /**
  * Messages of the native interface from their bytes to the disk, in process: `bun src/server/grpc/services/greptime-database.bench.ts`.
  *
- * Messages of 1,000 rows of 10 columns (bench/macro/native-bodies.ts), written by 8 senders at a time as 8 connections do, and by 8 streams;
- * the log and the files are on the disk of the system's temporary folder. Then one message of 64 MiB, and how long it held the thread.
- * CPU is that of all threads; the best of some rounds, since a machine that others use shows it least.
+ * Messages of 1,000 rows of 10 columns (bench/macro/native-bodies.ts), written by 8 senders at a time as 8 connections do, and by 8
+ * streams; the log and the files are on the disk of the system's temporary folder. Then one message of 64 MiB, and how long it held the
+ * thread. CPU is that of all threads; the best of some rounds, since a machine that others use shows it least.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

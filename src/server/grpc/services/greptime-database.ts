@@ -113,8 +113,7 @@ class Requests {
         rows += await this.begin(next.value, caller, pending);
       }
     } catch (thrown) {
-      // Not awaited, since it may wait for a message; what it fails with then comes after what is told.
-      void source.return?.().catch(() => undefined);
+      void letGo(source); // Not awaited: it may wait for a message.
       await pending.end(); // What came before it may have failed, too, and failed first.
       throw thrown;
     }
@@ -177,4 +176,13 @@ class Requests {
 
 function codeOf(thrown: unknown): StatusCode {
   return thrown instanceof DbError ? thrown.code : StatusCode.Internal;
+}
+
+/** Takes no more of a stream. */
+async function letGo(source: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await source.return?.();
+  } catch {
+    // The client left meanwhile, and what ended the stream is told already.
+  }
 }

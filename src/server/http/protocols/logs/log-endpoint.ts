@@ -19,7 +19,7 @@ export interface LogEndpoint {
 }
 
 /** The label of a request's database. */
-export function databaseLabel(exchange: Exchange, { options }: LogEndpoint): string {
+function databaseLabel(exchange: Exchange, { options }: LogEndpoint): string {
   return databaseExists(exchange.database, options.db) ? exchange.database : UNKNOWN_DATABASE;
 }
 
