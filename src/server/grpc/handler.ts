@@ -8,6 +8,7 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
+import { MESSAGES } from "./call.ts";
 import { COMPRESSIONS } from "./compression.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
@@ -15,6 +16,7 @@ import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
+import { hasRawInput } from "./raw-message.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -66,7 +68,8 @@ async function answer(handler: UniversalHandler, exchange: Exchange, parts: Hand
   const messages = new IncomingMessages(parts.room, formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
-    const values = createContextValues().set(CLIENT, exchange.client);
+    const values = createContextValues().set(CLIENT, exchange.client).set(MESSAGES, messages);
+    if (hasRawInput(handler.method)) messages.goAside();
     const request = exchange.request(messages, values);
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
     await exchange.send(withOurCode(await handler(request)));
