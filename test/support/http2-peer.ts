@@ -67,6 +67,7 @@ export class Http2Peer {
     this.connection = new Http2Connection(this.socket, {
       now: () => this.now,
       resetsMax: 1000,
+      writeMsMax: 60_000,
       onEnded: (reason) => this.ended.push(reason),
       onRequest: (stream) => {
         this.streams.push(stream);
@@ -154,7 +155,7 @@ export function settingsFrame(settings: readonly (readonly [number, number])[] =
 }
 
 /** Frames of a byte sequence, read the plain way. */
-export function framesOf(bytes: Buffer): readonly SeenFrame[] {
+function framesOf(bytes: Buffer): readonly SeenFrame[] {
   const found: SeenFrame[] = [];
   for (let at = 0; at + FRAME_HEAD_BYTES <= bytes.length; ) {
     const length = bytes.readUIntBE(at, 3);

@@ -106,7 +106,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: ["data-directory.ts", "file-identity.ts", "private-folder.ts"],
   },
   "src/storage/scan": { ranks: [["runs"], ["select"], ["merge"], ["source"]], contracts: [] },
-  "src/server": { ranks: [["connections"], ["common"], ["wire"], ["*"]], contracts: [] },
+  "src/server": { ranks: [["connections"], ["common"], ["wire", "http2"], ["*"]], contracts: [] },
   "src/storage/sst": {
     ranks: [["series"], ["write", "read"]],
     contracts: ["data-file.ts", "time-window.ts", "label-columns.ts", "unreadable.ts"],

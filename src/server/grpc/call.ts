@@ -5,7 +5,7 @@
  *   message  ──► databaseOf(header), login(name, password) (who signs in by what the message says)
  *   deadline, a client that left, a stop ──► signal, whose reason is a DbError
  */
-import type { HandlerContext } from "@connectrpc/connect";
+import { type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -19,10 +19,16 @@ import type { Login, Logins } from "../common/logins.ts";
 import { basicLoginOf } from "./basic-login.ts";
 import type { BearerTokens, SignIn } from "./bearer-tokens.ts";
 import type { GrpcMetrics } from "./grpc-metrics.ts";
+import type { AsideMessage, IncomingMessages } from "./incoming-messages.ts";
 import { FRAMES, type OutgoingFrames } from "./outgoing-frames.ts";
 
 /** Database of calls that name none. */
 const DEFAULT_DATABASE = "public";
+
+/** Where the messages of a call come in. */
+export const MESSAGES: ContextKey<IncomingMessages | undefined> = createContextKey<IncomingMessages | undefined>(undefined, {
+  description: "messages of the call",
+});
 
 /** What all calls share. */
 export interface CallParts {
@@ -123,6 +129,11 @@ export class Call {
     await this.user();
     if (!this.hasCredentials || this.bearer() !== undefined) return;
     this.answerHeaders.set("authorization", `Bearer ${this.parts.tokens.issue(basicLoginOf(this.headers))}`);
+  }
+
+  /** The bytes of the message that was handed out, where it did not go through the library (incoming-messages.ts). */
+  takeAside(): AsideMessage | undefined {
+    return this.context.values.get(MESSAGES)?.takeAside();
   }
 
   /** Whether the metadata carry credentials. */

@@ -13,6 +13,8 @@ export interface ConnectionLimits {
   readonly openingMsMax: number;
   readonly idleMsMax: number;
   readonly resetsMax: number;
+  /** Milliseconds in which a client of HTTP/2 must take some of what it is sent. */
+  readonly writeMsMax: number;
 }
 
 /** Why the server ended a connection. */

@@ -8,6 +8,7 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
+import { MESSAGES } from "./call.ts";
 import { COMPRESSIONS } from "./compression.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
@@ -16,6 +17,7 @@ import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
 import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
+import { hasRawInput } from "./raw-message.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -65,7 +67,8 @@ async function answer(handler: UniversalHandler, exchange: Exchange, parts: Hand
   const messages = new IncomingMessages(parts.room, formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
-    const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames());
+    const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames()).set(MESSAGES, messages);
+    if (hasRawInput(handler.method)) messages.goAside();
     const request = exchange.request(messages, values);
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
     await exchange.send(withOurCode(withFrames(await handler(request), values.get(FRAMES))));

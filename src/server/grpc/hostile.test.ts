@@ -4,10 +4,11 @@ import { connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { HealthCheck } from "../../../proto/gen/greptime/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../proto/gen/grpc/health/v1/health_pb.js";
 import { PrometheusGateway, PromqlRequestSchema } from "../../../proto/gen/greptime/v1/prom_pb.js";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { type GrpcFixture, GrpcClient, startGrpc } from "../../../test/support/grpc-fixture.ts";
-import { grpcService } from "./service.ts";
+import { type GrpcService, grpcService } from "./service.ts";
 
 const servers: GrpcFixture[] = [];
 
@@ -129,4 +130,35 @@ test("a stop lets a call end within the grace, and cuts what does not", async ()
   await isServed(server.port);
   await server.stop();
   expect([Code.Canceled, Code.Unavailable, Code.Aborted, Code.Internal, Code.Unknown]).toContain((await answer)?.code as Code);
+});
+
+/** Tells whether others are served. */
+const answering = grpcService(HealthCheck, { healthCheck: () => ({}) });
+
+/** Sends without end, until its client leaves. */
+function endless(left: PromiseWithResolvers<void>): GrpcService {
+  return grpcService(Health, {
+    watch: async function* (_request, { signal }) {
+      signal.addEventListener("abort", () => left.resolve());
+      for (;;) {
+        yield { status: Status.SERVING };
+        if (signal.aborted) throw signal.reason;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  });
+}
+
+test("a client that stops reading is cut off, its call ends, and others are served", async () => {
+  const left = Promise.withResolvers<void>();
+  const server = await start(undefined, { services: [endless(left), answering], limits: { writeMsMax: 300 } });
+  const session = connectHttp2(`http://127.0.0.1:${server.port}`, { settings: { initialWindowSize: 1000 } });
+  session.on("error", () => undefined);
+  const stream = session.request({ ":method": "POST", ":path": "/grpc.health.v1.Health/Watch", "content-type": "application/grpc" });
+  stream.on("error", () => undefined);
+  stream.end(Buffer.alloc(5));
+  stream.pause();
+  await left.promise;
+  session.destroy();
+  await isServed(server.port);
 });

@@ -88,7 +88,7 @@ export class Http2Exchange implements Exchange {
       }
       stream.end(fieldsOf(trailer));
     } catch (thrown) {
-      await pieces?.throw?.(thrown).catch(() => undefined); // It ends as well, and says so by throwing what it was told.
+      await told(pieces, thrown);
       throw thrown;
     }
   }
@@ -110,6 +110,16 @@ export class Http2Exchange implements Exchange {
 
   private reason(): unknown {
     return this.leaving.signal.reason ?? new ConnectError("the stream has ended", Code.Aborted);
+  }
+}
+
+/** Tells an answer that it is not taken: it ends, or has ended. */
+async function told(pieces: AsyncIterator<Uint8Array> | undefined, why: unknown): Promise<void> {
+  try {
+    await pieces?.throw?.(why);
+  } catch (thrown) {
+    // It says so by throwing what it was told, as it is or as a status.
+    if (thrown !== why && !(thrown instanceof ConnectError)) throw thrown;
   }
 }
 

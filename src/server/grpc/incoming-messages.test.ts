@@ -7,11 +7,11 @@ import { zstdContentSize } from "../../format/zstd/frames.ts";
 import { COMPRESSIONS, unfoldedBytes } from "./compression.ts";
 import { type BodyFlow, formsOf, IncomingMessages } from "./incoming-messages.ts";
 
-function enveloped(message: Uint8Array, flags = 0, length: number = message.length): Buffer {
+function enveloped(message: Uint8Array, flags = 0, length: number = message.length): Buffer<ArrayBuffer> {
   const head = Buffer.alloc(5);
   head.writeUInt8(flags, 0);
   head.writeUInt32BE(length, 1);
-  return Buffer.concat([head, message]);
+  return Buffer.from(Buffer.concat([head, message]));
 }
 
 function inPieces(bytes: Uint8Array, size: number): readonly Uint8Array[] {
@@ -133,4 +133,70 @@ test("a packed message that says less than it is fails while it is unfolded", as
     expect(await decompress(await compress(bytes), 1000)).toEqual(bytes);
     expect(decompress(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 0, 0, 0), 1000)).rejects.toThrow(ConnectError);
   }
+});
+
+test("messages beyond what is taken keep their client waiting, and those that are taken let it go on", async () => {
+  const flow = new CountedFlow();
+  const messages = new IncomingMessages({ pool: poolOf(1e6), bytesMax: 1000, waitMs: 0 }, formsOf(new Headers(GRPC)), flow);
+  for (let i = 0; i < 3; i++) messages.data(enveloped(Buffer.alloc(95, i)));
+  expect([flow.bytesCounted, flow.bytesWanted]).toEqual([300, 100]);
+  await messages.next();
+  expect(flow.bytesWanted).toBe(100);
+  await messages.next();
+  expect(flow.bytesWanted).toBe(200);
+  messages.release();
+  expect(flow.bytesWanted).toBe(300);
+});
+
+test("a message without room waits with its client until there is some, or for too long", async () => {
+  const pool = poolOf(1000);
+  const other = pool.account();
+  other.take(900);
+  const flow = new CountedFlow();
+  const messages = new IncomingMessages({ pool, bytesMax: 700, waitMs: 5000 }, formsOf(new Headers(GRPC)), flow);
+  const message = enveloped(Buffer.alloc(500, 1));
+  for (const piece of inPieces(message, 100)) messages.data(piece);
+  messages.end();
+  expect([flow.bytesCounted, flow.bytesWanted]).toEqual([0, 0]);
+  const next = messages.next();
+  other.close();
+  expect(Buffer.from((await next).value ?? [])).toEqual(Buffer.from(message));
+  expect([flow.bytesCounted, flow.bytesWanted]).toEqual([505, 505]);
+  messages.release();
+  expect(pool.used).toBe(0);
+
+  other.take(900);
+  const late = new IncomingMessages({ pool, bytesMax: 700, waitMs: 40 }, formsOf(new Headers(GRPC)), new CountedFlow());
+  late.data(message);
+  expect(late.next()).rejects.toThrow("come back later");
+});
+
+test("a large message grows with what comes, and is whole", async () => {
+  const bytes = Buffer.alloc(5_000_000, "abcdefg");
+  const pool = poolOf(1e7);
+  const messages = new IncomingMessages({ pool, bytesMax: 6e6, waitMs: 0 }, formsOf(new Headers(GRPC)), new CountedFlow());
+  const whole = enveloped(bytes);
+  messages.data(whole.subarray(0, 10));
+  expect(pool.used).toBeLessThan(200_000);
+  for (const piece of inPieces(whole.subarray(10), 70_000)) messages.data(piece);
+  expect(Buffer.compare(Buffer.from((await messages.next()).value ?? []), whole)).toBe(0);
+  messages.release();
+  expect(pool.used).toBe(0);
+});
+
+test("messages of a raw method go by the library, but for those that are packed", async () => {
+  const headers = { ...GRPC, "grpc-encoding": "gzip" };
+  const pool = poolOf(1e6);
+  const messages = new IncomingMessages({ pool, bytesMax: 1000, waitMs: 0 }, formsOf(new Headers(headers)), new CountedFlow());
+  messages.goAside();
+  const packed = enveloped(gzipSync(Buffer.from("packed")), 1);
+  messages.data(Buffer.concat([enveloped(Buffer.from("plain")), packed]));
+  expect(Buffer.from((await messages.next()).value ?? [])).toEqual(enveloped(Buffer.alloc(0)));
+  const aside = messages.takeAside();
+  expect(Buffer.from(aside?.bytes ?? []).toString()).toBe("plain");
+  expect(Buffer.from((await messages.next()).value ?? [])).toEqual(packed);
+  expect(messages.takeAside()).toBeUndefined();
+  aside?.done(true);
+  messages.release();
+  expect(pool.used).toBe(0);
 });

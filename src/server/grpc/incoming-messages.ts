@@ -19,8 +19,9 @@ import type { MemoryAccount, MemoryPool } from "../../base/memory/server-memory.
 import { StatusCode } from "../../base/status-code.ts";
 import { unfoldedBytes } from "./compression.ts";
 import { errorMetadata } from "./errors.ts";
+import { keepBuffer } from "./kept-buffers.ts";
 import { HELD_BYTES_MAX, MESSAGES_A_TURN } from "./limits.ts";
-import { GATHERING_RATIO, MESSAGE_HEAD_BYTES, MessageGatherer } from "./message-gatherer.ts";
+import { type GatheredMessage, GATHERING_RATIO, MESSAGE_HEAD_BYTES, MessageGatherer } from "./message-gatherer.ts";
 
 const COMPRESSED = 1;
 /** Milliseconds between looks for room. */
@@ -61,13 +62,20 @@ export function formsOf(headers: Headers): MessageForms {
 }
 
 /** A message that waits to be taken. */
-interface Ready {
-  readonly message: Uint8Array<ArrayBuffer>;
-  /** Memory that is counted for it. */
-  readonly counted: number;
+interface Ready extends GatheredMessage {
   /** Bytes that are wanted once it is taken. */
   readonly late: number;
 }
+
+/** A message that did not go through the library. */
+export interface AsideMessage {
+  readonly bytes: Uint8Array;
+  /** Its memory is counted no more. @param isUnread nobody reads it any more, so that its buffer may have another message */
+  readonly done: (isUnread: boolean) => void;
+}
+
+/** What the library sees of it. */
+const EMPTY_MESSAGE: Uint8Array<ArrayBuffer> = new Uint8Array(MESSAGE_HEAD_BYTES);
 
 /** Bytes that all calls hold without room. */
 let heldBytes = 0;
@@ -88,8 +96,12 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
   private taken = 0;
   /** Bytes of the message that is being gathered which are wanted later. */
   private late = 0;
-  /** Memory of the message that was handed out. */
+  /** Memory of the message that was handed out, and its buffer where the library has a copy of its own. */
   private lent = 0;
+  private lentBuffer: Uint8Array<ArrayBuffer> | undefined;
+  /** Messages go by the library. */
+  private isAside = false;
+  private aside: (Ready | undefined)[] = [];
   private held: Uint8Array[] = [];
   private heldHere = 0;
   private handedOn = 0;
@@ -140,6 +152,8 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     if (this.isOver) return;
     this.isOver = true;
     this.account.close();
+    this.lentBuffer = undefined; // Somebody may still read it.
+    this.aside = [];
     this.gatherer.forget();
     this.dropHeld();
     for (const { late } of this.ready.slice(this.taken)) this.late += late;
@@ -149,6 +163,27 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     this.flow.wanted(this.late);
     this.late = 0;
     this.wake?.();
+  }
+
+  /**
+   * Lets messages go by the library: it sees an empty one for each, and who works on it takes its bytes here. That saves a copy and a
+   * buffer of each message's length. Those that are packed, and bodies without heads, go through it as ever.
+   */
+  goAside(): void {
+    this.isAside = true;
+  }
+
+  /** The bytes of the message that the library handed out, until they are done; undefined: it has them itself. */
+  takeAside(): AsideMessage | undefined {
+    const ready = this.aside.shift();
+    if (ready === undefined) return undefined;
+    const { message, counted, buffer } = ready;
+    const done = (isUnread: boolean): void => {
+      if (this.isOver) return;
+      this.account.give(counted);
+      if (isUnread) keepBuffer(buffer);
+    };
+    return { bytes: message.subarray(MESSAGE_HEAD_BYTES), done };
   }
 
   [Symbol.asyncIterator](): this {
@@ -203,8 +238,7 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
   }
 
   private push(): void {
-    const { message, counted } = this.gatherer.cut();
-    this.ready.push({ message, counted, late: this.late });
+    this.ready.push({ ...this.gatherer.cut(), late: this.late });
     this.late = 0;
     this.wake?.();
   }
@@ -225,12 +259,22 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
   }
 
   /** Hands a message on; when the next is asked for, its memory is given back. */
-  private async lend({ message, counted }: Ready): Promise<Uint8Array<ArrayBuffer>> {
-    this.lent = counted;
+  private lend(ready: Ready): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
+    const { message, counted, buffer } = ready;
     const { encoding, isEnveloped } = this.forms;
+    if (this.isAside && isEnveloped) {
+      const isPlain = message[0] === 0;
+      this.aside.push(isPlain ? ready : undefined);
+      if (isPlain) return EMPTY_MESSAGE;
+    }
+    this.lent = counted;
+    if (isEnveloped) this.lentBuffer = buffer;
     const head = isEnveloped ? MESSAGE_HEAD_BYTES : 0;
     const isPacked = encoding !== null && message.length > head && (!isEnveloped || ((message[0] ?? 0) & COMPRESSED) !== 0);
-    if (!isPacked) return message;
+    return isPacked ? this.lendPacked(message, encoding, head) : message;
+  }
+
+  private async lendPacked(message: Uint8Array<ArrayBuffer>, encoding: string, head: number): Promise<Uint8Array<ArrayBuffer>> {
     try {
       const unfolded = unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax);
       await this.takeMemory(unfolded);
@@ -245,6 +289,8 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
   private giveLent(): void {
     if (!this.isOver) this.account.give(this.lent);
     this.lent = 0;
+    if (this.lentBuffer !== undefined) keepBuffer(this.lentBuffer);
+    this.lentBuffer = undefined;
   }
 
   private async takeMemory(bytes: number): Promise<void> {

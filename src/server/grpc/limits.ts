@@ -15,6 +15,9 @@ export const LOOK_MS = 1000;
 /** Most calls that a client may cancel within a look before its connection is closed. Reason: CVE-2023-44487, rapid resets. */
 export const RESETS_MAX = 1000;
 
+/** Milliseconds in which a client must take some of what it is sent. Reason: a query that waits holds its snapshot and memory. */
+export const WRITE_MS_MAX = 60_000;
+
 /** Bytes of headers of a call. */
 export const HEADER_BYTES_MAX = 65_536;
 
@@ -38,3 +41,10 @@ export const MESSAGES_A_TURN = 16;
 
 /** Bytes of a body of HTTP/1.1 that come before they are wanted; then its client waits. HTTP/2 has windows for that. */
 export const BODY_BYTES_AHEAD = 1_048_576;
+
+/** Lengths of buffers of messages that are kept for others. Reason: shorter ones are cheap, longer ones are rare. */
+export const KEPT_BUFFER_BYTES_MIN = 16_384;
+export const KEPT_BUFFER_BYTES_MAX = 1_048_576;
+
+/** Bytes of buffers that are kept; more are let go. */
+export const KEPT_BUFFERS_BYTES_MAX: number = 16 * 1024 * 1024;

@@ -145,6 +145,7 @@ export class GrpcListener {
         this.options.onEnded(reason);
       },
       resetsMax: limits.resetsMax,
+      writeMsMax: limits.writeMsMax,
     });
     connection.http2.receive(first);
   }

@@ -6,6 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { MemoryAccount } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { errorMetadata } from "./errors.ts";
+import { bufferBytes, bufferOf, keepBuffer } from "./kept-buffers.ts";
 import { MESSAGE_OVERHEAD_BYTES } from "./limits.ts";
 
 /** Flags and length. */
@@ -25,6 +26,15 @@ function firstBytes(length: number): number {
   let bytes = length;
   while (bytes > FIRST_BYTES) bytes = Math.ceil(bytes / GROWTH);
   return bytes;
+}
+
+/** A message that is there whole. */
+export interface GatheredMessage {
+  readonly message: Uint8Array<ArrayBuffer>;
+  /** Memory that is counted for it. */
+  readonly counted: number;
+  /** Where it lies. */
+  readonly buffer: Uint8Array<ArrayBuffer>;
 }
 
 const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
@@ -71,13 +81,12 @@ export class MessageGatherer {
     return part.length;
   }
 
-  /** Hands out what was gathered, and begins with the next. @returns the message, and the memory that is counted for it */
-  cut(): { readonly message: Uint8Array<ArrayBuffer>; readonly counted: number } {
+  /** Hands out what was gathered, and begins with the next. */
+  cut(): GatheredMessage {
     const { counted, filled, buffer } = this;
     const message = buffer.length === filled ? buffer : buffer.subarray(0, filled);
-    this.counted = 0;
     this.forget();
-    return { message, counted };
+    return { message, counted, buffer };
   }
 
   /** Gives the memory of what was gathered back. */
@@ -119,11 +128,12 @@ export class MessageGatherer {
   /** Makes the buffer larger, its memory counted before. @returns whether there was memory */
   private grow(length: number): boolean {
     const wanted = this.buffer.length === 0 ? firstBytes(length) : this.buffer.length * GROWTH;
-    const size = Math.min(length, wanted, this.bytesMax + MESSAGE_HEAD_BYTES);
+    const size = bufferBytes(Math.min(length, wanted, this.bytesMax + MESSAGE_HEAD_BYTES));
     const counted = size + MESSAGE_OVERHEAD_BYTES;
     if (!this.account.take(counted)) return false;
-    const longer = new Uint8Array(size);
-    longer.set(this.buffer);
+    const longer = bufferOf(size);
+    longer.set(this.buffer.subarray(0, this.filled));
+    keepBuffer(this.buffer);
     this.account.give(this.counted);
     this.buffer = longer;
     this.counted = counted;

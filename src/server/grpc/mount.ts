@@ -90,13 +90,28 @@ function withMethods(descriptor: DescService, methods: DescMethod[]): DescServic
 function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
   const input: DescMessage = method.input;
   const toBytes: ToBytes = form === "binary" ? bytesOf : (message) => toBinary(input, message);
-  if (method.methodKind === "unary" || method.methodKind === "server_streaming")
-    return (message, call) => work(toBytes(message as Message), call);
-  return (messages, call) => work(eachAsBytes(messages as AsyncIterable<Message>, toBytes), call);
+  if (method.methodKind === "unary") return (message, call) => onceAsBytes(message as Message, call, toBytes, work);
+  // The bytes of one that streams its answer are held as long as the call.
+  if (method.methodKind === "server_streaming")
+    return (message, call) => work(call.takeAside()?.bytes ?? toBytes(message as Message), call);
+  return (messages, call) => work(eachAsBytes(messages as AsyncIterable<Message>, call, toBytes), call);
 }
 
-async function* eachAsBytes(messages: AsyncIterable<Message>, toBytes: ToBytes): AsyncGenerator<Uint8Array> {
-  for await (const message of messages) yield toBytes(message);
+async function onceAsBytes(message: Message, call: Call, toBytes: ToBytes, work: AnyWork): Promise<unknown> {
+  const aside = call.takeAside();
+  try {
+    return await work(aside?.bytes ?? toBytes(message), call);
+  } finally {
+    aside?.done(true);
+  }
+}
+
+async function* eachAsBytes(messages: AsyncIterable<Message>, call: Call, toBytes: ToBytes): AsyncGenerator<Uint8Array> {
+  for await (const message of messages) {
+    const aside = call.takeAside();
+    yield aside?.bytes ?? toBytes(message);
+    aside?.done(false); // Bulk inserts read ahead of what they work on.
+  }
 }
 
 /** The method as the transport calls it. */

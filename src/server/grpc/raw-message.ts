@@ -11,8 +11,17 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
 /** The method as the transport shall know it: its messages in are kept as bytes. */
 export function withRawInput(method: DescMethod): DescMethod {
-  return { ...method, input: EmptySchema } as DescMethod; // its kind stays, whatever the input is
+  const raw = { ...method, input: EmptySchema } as DescMethod; // its kind stays, whatever the input is
+  RAW.add(raw);
+  return raw;
 }
+
+/** Whether `withRawInput` made it. */
+export function hasRawInput(method: DescMethod): boolean {
+  return RAW.has(method);
+}
+
+const RAW: WeakSet<DescMethod> = new WeakSet();
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 

@@ -20,7 +20,7 @@ import { BearerTokens } from "./bearer-tokens.ts";
 import type { ConnectionLimits } from "./connections.ts";
 import { GrpcMetrics } from "./grpc-metrics.ts";
 import { type HandlerParts, handlerOf } from "./handler.ts";
-import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX, TOKEN_MS } from "./limits.ts";
+import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX, TOKEN_MS, WRITE_MS_MAX } from "./limits.ts";
 import type { MessageRoom } from "./incoming-messages.ts";
 import { GrpcListener } from "./listener.ts";
 import type { GrpcService } from "./service.ts";
@@ -30,6 +30,7 @@ const LIMITS: ConnectionLimits = {
   openingMsMax: OPENING_MS_MAX,
   idleMsMax: IDLE_MS_MAX,
   resetsMax: RESETS_MAX,
+  writeMsMax: WRITE_MS_MAX,
 };
 
 /** What the server needs. */

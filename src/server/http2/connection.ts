@@ -26,6 +26,8 @@ import {
   writeSettingsAck,
   writeWindowUpdate,
 } from "./frame.ts";
+import { FloodGuard } from "./flood-guard.ts";
+import { wrongForm } from "./frame-form.ts";
 import { HeaderGatherer } from "./header-gatherer.ts";
 import type { HeaderBlock } from "./hpack/header-decoder.ts";
 import {
@@ -33,14 +35,12 @@ import {
   CONTROL_BYTES_MAX,
   FRAME_BYTES_MAX,
   HEADER_LIST_BYTES_MAX,
-  IDLE_FRAMES_MAX,
   LINGER_MS,
   PING_MS_MAX,
   QUIET_MS_MAX,
   RESET_STREAMS_KEPT,
   STREAM_WINDOW_BYTES,
   STREAMS_MAX,
-  WRITE_MS_MAX,
 } from "./limits.ts";
 import { PeerSettings } from "./peer-settings.ts";
 import { requestHeadOf, whyNotFields } from "./request-head.ts";
@@ -73,7 +73,7 @@ export interface Http2Options {
   /** Most streams that a client may take back between looks. */
   readonly resetsMax: number;
   /** Milliseconds that a client may take nothing of what is sent. */
-  readonly writeMsMax?: number;
+  readonly writeMsMax: number;
 }
 
 /** Our windows: what clients are told first. */
@@ -117,9 +117,7 @@ export class Http2Connection implements FrameSink, StreamHost {
   private isDead = false;
   /** When the client was told that the connection ends. */
   private endedMs: number | undefined;
-  private idleFrames = 0;
-  private sentBefore = 0;
-  private resets = 0;
+  private readonly guard: FloodGuard;
   private heardMs: number;
   private pingMs: number | undefined;
 
@@ -128,6 +126,7 @@ export class Http2Connection implements FrameSink, StreamHost {
     this.options = options;
     this.heardMs = options.now();
     this.sender = new Sender(socket, options.now, (stream) => this.sent(stream));
+    this.guard = new FloodGuard(options.resetsMax, () => this.sender.dataFrames);
     socket.on("data", (chunk) => this.receive(chunk));
     socket.on("drain", () => {
       this.sender.drained();
@@ -162,9 +161,8 @@ export class Http2Connection implements FrameSink, StreamHost {
   /** To be called every second: ends what has taken too long, and begins to count anew. */
   look(): void {
     const now = this.options.now();
-    this.resets = 0;
-    this.idleFrames = 0;
-    const writeMsMax = this.options.writeMsMax ?? WRITE_MS_MAX;
+    this.guard.look();
+    const { writeMsMax } = this.options;
     if (this.isDead) return;
     if (this.endedMs !== undefined) {
       if (now - this.endedMs >= LINGER_MS) this.destroy();
@@ -259,13 +257,13 @@ export class Http2Connection implements FrameSink, StreamHost {
     if (stream === undefined || stream.isClosed) return;
     stream.wanted(this.dataLeft);
     const isLast = (flags & Flag.EndStream) !== 0;
-    if (this.dataLeft < this.dataBytes) this.useful();
+    if (this.dataLeft < this.dataBytes) this.guard.useful();
     else if (!isLast) this.idle();
     if (isLast) this.endBody(stream);
   }
 
   frame(type: number, flags: number, id: number, payload: Uint8Array): void {
-    const fault = this.wrongTime(type, id) ?? this.handle(type, flags, id, payload);
+    const fault = this.wrongTime(type, id) ?? wrongForm(type, flags, id, payload.length) ?? this.handle(type, flags, id, payload);
     if (fault !== undefined) this.fail(fault);
   }
 
@@ -280,13 +278,13 @@ export class Http2Connection implements FrameSink, StreamHost {
       case FrameType.ResetStream:
         return this.resetByClient(id, payload);
       case FrameType.Settings:
-        return this.settings(flags, id, payload);
-      case FrameType.PushPromise:
-        return { code: ErrorCode.ProtocolError, why: "clients push nothing" };
+        return this.settings(flags, payload);
       case FrameType.Ping:
-        return this.ping(flags, id, payload);
+        this.ping(flags, payload);
+        return undefined;
       case FrameType.GoAway:
-        return this.goAway(id, payload);
+        this.finish();
+        return undefined;
       case FrameType.WindowUpdate:
         return this.windowUpdate(id, payload);
       default:
@@ -337,7 +335,7 @@ export class Http2Connection implements FrameSink, StreamHost {
     const head = typeof request === "string" ? NO_REQUEST : request;
     const stream = new Http2Stream(this, id, head, this.peer.windowBytes);
     this.streams.set(id, stream);
-    this.useful();
+    this.guard.useful();
     if (isTooLong) stream.respond(431, [], true);
     else this.options.onRequest(stream);
     if (isLast && !stream.isClosed) this.endBody(stream);
@@ -355,7 +353,6 @@ export class Http2Connection implements FrameSink, StreamHost {
   }
 
   private priority(id: number, payload: Uint8Array): Fault | undefined {
-    if (id === 0) return { code: ErrorCode.ProtocolError, why: "PRIORITY is of no stream" };
     this.idle();
     const code = payload.length !== 5 ? ErrorCode.FrameSizeError : ErrorCode.ProtocolError;
     if (payload.length === 5 && (numberAt(payload, 0) & 0x7fff_ffff) !== id) return undefined;
@@ -367,7 +364,6 @@ export class Http2Connection implements FrameSink, StreamHost {
   }
 
   private resetByClient(id: number, payload: Uint8Array): Fault | undefined {
-    if (payload.length !== 4) return { code: ErrorCode.FrameSizeError, why: "RST_STREAM has not 4 bytes" };
     if (this.isIdle(id)) return { code: ErrorCode.ProtocolError, why: "RST_STREAM is of a stream that has not begun" };
     this.idle();
     const stream = this.streams.get(id);
@@ -377,14 +373,10 @@ export class Http2Connection implements FrameSink, StreamHost {
     return undefined;
   }
 
-  private settings(flags: number, id: number, payload: Uint8Array): Fault | undefined {
-    if (id !== 0) return { code: ErrorCode.ProtocolError, why: "SETTINGS are of a stream" };
-    const isAck = (flags & Flag.Ack) !== 0;
-    if (payload.length % 6 !== 0 || (isAck && payload.length > 0))
-      return { code: ErrorCode.FrameSizeError, why: "SETTINGS have a wrong length" };
+  private settings(flags: number, payload: Uint8Array): Fault | undefined {
     this.hasSettings = true;
     this.idle();
-    if (isAck) return undefined;
+    if ((flags & Flag.Ack) !== 0) return undefined;
     const before = this.peer.windowBytes;
     const fault = this.peer.read(payload);
     if (fault !== undefined) return fault;
@@ -396,25 +388,14 @@ export class Http2Connection implements FrameSink, StreamHost {
     return undefined;
   }
 
-  private ping(flags: number, id: number, payload: Uint8Array): Fault | undefined {
-    if (id !== 0) return { code: ErrorCode.ProtocolError, why: "PING is of a stream" };
-    if (payload.length !== 8) return { code: ErrorCode.FrameSizeError, why: "PING has not 8 bytes" };
+  private ping(flags: number, payload: Uint8Array): void {
     this.idle();
-    if ((flags & Flag.Ack) !== 0) return undefined;
+    if ((flags & Flag.Ack) !== 0) return;
     writePing(this.sender.control, payload, Flag.Ack);
     this.sender.plan();
-    return undefined;
-  }
-
-  private goAway(id: number, payload: Uint8Array): Fault | undefined {
-    if (id !== 0) return { code: ErrorCode.ProtocolError, why: "GOAWAY is of a stream" };
-    if (payload.length < 8) return { code: ErrorCode.FrameSizeError, why: "GOAWAY is too short" };
-    this.finish();
-    return undefined;
   }
 
   private windowUpdate(id: number, payload: Uint8Array): Fault | undefined {
-    if (payload.length !== 4) return { code: ErrorCode.FrameSizeError, why: "WINDOW_UPDATE has not 4 bytes" };
     const bytes = numberAt(payload, 0) & WINDOW_MAX;
     if (id === 0) {
       if (bytes === 0) return { code: ErrorCode.ProtocolError, why: "WINDOW_UPDATE is of no bytes" };
@@ -494,23 +475,13 @@ export class Http2Connection implements FrameSink, StreamHost {
     this.socket.end();
   }
 
-  private useful(): void {
-    if (this.idleFrames > 0) this.idleFrames--;
-  }
-
   /** A frame that brings nothing. */
   private idle(): void {
-    this.idleFrames++;
-    if (this.idleFrames <= IDLE_FRAMES_MAX) return;
-    const { dataFrames } = this.sender;
-    this.idleFrames = Math.max(0, this.idleFrames - (dataFrames - this.sentBefore));
-    this.sentBefore = dataFrames;
-    if (this.idleFrames > IDLE_FRAMES_MAX) this.flood("it sends frames that bring nothing");
+    if (this.guard.idle()) this.flood("it sends frames that bring nothing");
   }
 
   private countReset(): void {
-    this.resets++;
-    if (this.resets <= this.options.resetsMax || this.isOver) return;
+    if (!this.guard.reset() || this.isOver) return;
     this.fail({ code: ErrorCode.EnhanceYourCalm, why: "too many streams are taken back" }, "too many cancelled calls");
   }
 
@@ -552,7 +523,7 @@ export class Http2Connection implements FrameSink, StreamHost {
   }
 
   private closeStreams(code: number): void {
-    for (const stream of [...this.streams.values()]) {
+    for (const stream of this.streams.values()) {
       this.streams.delete(stream.id);
       this.sender.drop(stream);
       stream.close(code);

@@ -28,7 +28,6 @@ export class HeaderGatherer {
 
   /** HEADERS. @param payload borrowed: it is taken before the next frame, or copied */
   begin(flags: number, stream: number, payload: Uint8Array): Fault | undefined {
-    if (stream === 0) return { code: ErrorCode.ProtocolError, why: "HEADERS are of no stream" };
     let from = 0;
     let to = payload.length;
     if ((flags & Flag.Padded) !== 0) {

@@ -3,13 +3,13 @@
 /** Most streams that are open at a time on a connection. Clients are told; one more is refused (REFUSED_STREAM): it may come again. */
 export const STREAMS_MAX = 256;
 
-/** Bytes that a client may send ahead on a stream; more ends it. Reason: with 64 KiB, the default, uploads of megabytes wait for round trips. */
+/** Bytes that a client may send ahead on a stream; more ends it. Reason: with the default, 64 KiB, large uploads wait for round trips. */
 export const STREAM_WINDOW_BYTES = 1_048_576;
 
 /** Bytes that a client may send ahead on all streams of a connection; more ends it. Reason: two streams at full speed. */
 export const CONNECTION_WINDOW_BYTES: number = 2 * STREAM_WINDOW_BYTES;
 
-/** Longest frame that is taken; a longer one ends the connection. Reason: with 16 KiB, the default, clients make 64 frames of a megabyte. */
+/** Longest frame that is taken; a longer one ends the connection. Reason: of 16 KiB, the default, a megabyte takes 64. */
 export const FRAME_BYTES_MAX: number = 256 * 1024;
 
 /** Longest frame that is gathered before it is read: all but DATA. A longer one ends the connection. */
@@ -42,7 +42,7 @@ export const CONTROL_BYTES_MAX = 65_536;
 /** Bytes of one stream's answer that wait for its client, at which its writer is told to wait. */
 export const STREAM_ANSWER_BYTES: number = 256 * 1024;
 
-/** Bytes of frames that are handed to the socket at once. Larger saves no more: 64 KiB 0.47, 256 KiB 0.42 ms of CPU a MB. */
+/** Bytes of frames that are handed to the socket at once. Reason: a call to the kernel each. */
 export const BATCH_BYTES: number = 256 * 1024;
 
 /** Longest piece of one stream's body among those of others, as a frame's length may be large. */
@@ -50,9 +50,6 @@ export const TURN_BYTES: number = 64 * 1024;
 
 /** Streams that were ended here and whose frames may still be under way; those of others that are over are an error. */
 export const RESET_STREAMS_KEPT = 512;
-
-/** Milliseconds in which a client must take some of a connection's or a stream's bytes. Reason: an answer that waits holds memory. */
-export const WRITE_MS_MAX = 60_000;
 
 /** Milliseconds without a byte of a client with open streams, after which it is asked whether it is there. */
 export const QUIET_MS_MAX = 60_000;

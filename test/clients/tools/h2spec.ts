@@ -32,6 +32,7 @@ async function reportOf(more: readonly string[]): Promise<string> {
 async function tell(report: string, allowed: ReadonlyMap<string, string>, prefix: string): Promise<void> {
   for (const [, suite = "", inside = ""] of report.matchAll(/<testsuite name="([^"]*)"[^>]*>(.*?)<\/testsuite>/gs)) {
     const cases = [...inside.matchAll(/<testcase [^>]*classname="([^"]*)"[^>]*>(.*?)<\/testcase>/gs)];
+    if (cases.length === 0) continue;
     const failed = cases.filter(([, , result = ""]) => /<(?:failure|error)/.test(result)).map(([, name = ""]) => name);
     for (const name of failed) if (allowed.has(name)) console.log(`skip h2spec: ${name}: ${allowed.get(name)}`);
     const bad = failed.filter((name) => !allowed.has(name));
