@@ -9,14 +9,15 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
-import { COMPRESSIONS } from "./compression.ts";
+import { COMPRESSIONS, WRAPPING_COMPRESSIONS } from "./compression.ts";
 import { clientOf } from "./connections.ts";
 import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
-import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
+import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { NodeRequest, NodeResponse } from "./listener.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
+import { WRAP_BYTES_MAX } from "./raw-message.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -33,6 +34,11 @@ export interface HandlerParts extends MountParts {
   readonly guard: BrowserGuard;
 }
 
+/** Whether messages are JSON, by the content type. */
+function isJson(type = ""): boolean {
+  return type.includes("json");
+}
+
 type Handlers = ReadonlyMap<string, UniversalHandler>;
 
 /** Answers each request of the services' methods. */
@@ -42,7 +48,7 @@ export function handlerOf(parts: HandlerParts): (request: NodeRequest, response:
   return (request, response) => {
     const type = request.headers["content-type"] ?? "";
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    const handler = (type.includes("json") ? json : binary).get(path);
+    const handler = (isJson(type) ? json : binary).get(path);
     const foreign = foreignPage(request, path, parts.guard);
     if (foreign !== undefined) refuse(type, response, { ...FOREIGN, text: foreign });
     else if (handler === undefined) unknownPath(type, path, response);
@@ -52,10 +58,11 @@ export function handlerOf(parts: HandlerParts): (request: NodeRequest, response:
 
 function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
   const { room, sendBytesMax: writeMaxBytes, shutdownSignal } = parts;
+  const isWrapped = form === "binary";
   const router = createConnectRouter({
-    acceptCompression: COMPRESSIONS,
+    acceptCompression: isWrapped ? WRAPPING_COMPRESSIONS : COMPRESSIONS,
     compressMinBytes: COMPRESS_BYTES_MIN,
-    readMaxBytes: room.bytesMax,
+    readMaxBytes: room.bytesMax + (isWrapped ? WRAP_BYTES_MAX : 0),
     writeMaxBytes,
     maxTimeoutMs: DEADLINE_MS_MAX,
     shutdownSignal,
@@ -73,7 +80,7 @@ async function answer(handler: UniversalHandler, request: NodeRequest, response:
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // An answer that nobody takes any more never ends, but its stream does.
     response.once("close", () => messages?.release());
-    messages = new IncomingMessages(parts.room, formsOf(universal.header, universal.signal));
+    messages = new IncomingMessages(roomOf(handler, request, parts), formsOf(universal.header, universal.signal));
     const gathered = { ...universal, body: messages.read(universal.body as AsyncIterable<Uint8Array>) };
     await universalResponseToNodeResponse(withOurCode(await handler(gathered)), response);
   } catch (thrown) {
@@ -84,6 +91,13 @@ async function answer(handler: UniversalHandler, request: NodeRequest, response:
   } finally {
     messages?.release();
   }
+}
+
+/** What messages of a method may take: less than others of JSON, and of services that ask for less. */
+function roomOf({ service }: UniversalHandler, { headers }: NodeRequest, { room, services }: HandlerParts): MessageRoom {
+  const own = services.find(({ descriptor }) => descriptor.typeName === service.typeName)?.messageBytesMax ?? room.bytesMax;
+  const ofForm = isJson(headers["content-type"]) ? JSON_BYTES_MAX : room.bytesMax;
+  return { ...room, bytesMax: Math.min(room.bytesMax, own, ofForm) };
 }
 
 /** Adds our code to a failure that the library found: it stands in trailers, which are whole once the body is. */

@@ -14,6 +14,7 @@ import type { MemoryAccount, MemoryPool } from "../../base/memory/server-memory.
 import { StatusCode } from "../../base/status-code.ts";
 import { unfoldedBytes } from "./compression.ts";
 import { errorMetadata } from "./errors.ts";
+import { wrapBytes, writeWrap } from "./raw-message.ts";
 
 /** Flags and length. */
 const HEAD_BYTES = 5;
@@ -35,6 +36,8 @@ export interface MessageRoom {
 /** How a call's messages come. */
 export interface MessageForms {
   readonly isEnveloped: boolean;
+  /** Whether the library gets them in a field of another message: all but JSON (raw-message.ts). */
+  readonly isWrapped: boolean;
   /** How they are packed, where they are. */
   readonly encoding: string | null;
   readonly signal: AbortSignal;
@@ -45,7 +48,16 @@ export function formsOf(headers: Headers, signal: AbortSignal): MessageForms {
   const type = headers.get("content-type") ?? "";
   const isEnveloped = /^application\/(?:grpc|connect\+)/.test(type);
   const name = type.startsWith("application/grpc") ? "grpc-encoding" : isEnveloped ? "connect-content-encoding" : "content-encoding";
-  return { isEnveloped, encoding: headers.get(name), signal };
+  return { isEnveloped, isWrapped: !type.includes("json"), encoding: headers.get(name), signal };
+}
+
+/** A message as it is handed on. */
+interface Received {
+  readonly message: Uint8Array<ArrayBuffer>;
+  /** Bytes of it that came, its head included. */
+  readonly sentBytes: number;
+  /** What is to be unfolded; undefined: nothing. */
+  readonly packed: Uint8Array | undefined;
 }
 
 /**
@@ -96,30 +108,50 @@ export class IncomingMessages {
       this.chunks.push(chunk);
       this.waiting += chunk.length;
       if (!this.forms.isEnveloped) this.checkLength(this.waiting);
-      for (let message = this.next(); message !== undefined; message = this.next()) yield* this.lent(message, HEAD_BYTES);
+      for (let message = this.next(); message !== undefined; message = this.next()) yield* this.lent(message);
     }
     if (this.waiting === 0) return;
     if (this.forms.isEnveloped) throw new ConnectError("cannot read the message: it is cut short", Code.InvalidArgument);
-    yield* this.lent(this.cut(this.waiting), 0);
+    yield* this.lent(this.whole());
   }
 
   /** Hands a message on; when the next is asked for, its memory is given back. */
-  private async *lent(message: Uint8Array<ArrayBuffer>, head: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    const { encoding, isEnveloped } = this.forms;
-    const isPacked = encoding !== null && message.length > head && (!isEnveloped || ((message[0] ?? 0) & COMPRESSED) !== 0);
-    const unfolded = isPacked ? unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax) : 0;
+  private async *lent({ message, sentBytes, packed }: Received): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const { encoding } = this.forms;
+    const unfolded = packed === undefined || encoding === null ? 0 : unfoldedBytes(encoding, packed, this.room.bytesMax);
     await this.take(unfolded);
     yield message;
-    this.give(message.length + unfolded);
+    this.give(sentBytes + unfolded);
   }
 
-  /** The next message that is there whole. */
-  private next(): Uint8Array<ArrayBuffer> | undefined {
+  /** The next message that is there whole, with its head. */
+  private next(): Received | undefined {
     if (!this.forms.isEnveloped || this.waiting < HEAD_BYTES) return undefined;
-    const head = this.headOf();
-    const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
+    const peeked = this.headOf();
+    const length = new DataView(peeked.buffer, peeked.byteOffset).getUint32(1);
     this.checkLength(length);
-    return this.waiting < HEAD_BYTES + length ? undefined : this.cut(HEAD_BYTES + length);
+    if (this.waiting < HEAD_BYTES + length) return undefined;
+    const head = this.cut(HEAD_BYTES);
+    const isPacked = this.forms.encoding !== null && ((head[0] ?? 0) & COMPRESSED) !== 0;
+    const wrap = isPacked || !this.forms.isWrapped ? 0 : wrapBytes(length);
+    const message = this.cut(length, HEAD_BYTES + wrap);
+    message.set(head);
+    if (wrap > 0) {
+      new DataView(message.buffer).setUint32(1, wrap + length);
+      writeWrap(message, HEAD_BYTES, length);
+    }
+    const packed = isPacked && length > 0 ? message.subarray(HEAD_BYTES) : undefined;
+    return { message, sentBytes: HEAD_BYTES + length, packed };
+  }
+
+  /** A body that is one message. */
+  private whole(): Received {
+    const length = this.waiting;
+    const isPacked = this.forms.encoding !== null;
+    const wrap = isPacked || !this.forms.isWrapped ? 0 : wrapBytes(length);
+    const message = this.cut(length, wrap);
+    if (wrap > 0) writeWrap(message, 0, length);
+    return { message, sentBytes: length, packed: isPacked ? message : undefined };
   }
 
   /** The first bytes that wait. */
@@ -132,16 +164,16 @@ export class IncomingMessages {
     return head;
   }
 
-  /** Takes so many bytes, which are there, off the chunks that wait. */
-  private cut(count: number): Uint8Array<ArrayBuffer> {
-    const out = new Uint8Array(count);
+  /** Takes so many bytes, which are there, off the chunks that wait. @param before bytes that are left free in front of them */
+  private cut(count: number, before = 0): Uint8Array<ArrayBuffer> {
+    const out = new Uint8Array(before + count);
     let taken = 0;
     let at = 0;
     for (; taken < count; at++) {
       const chunk = this.chunks[at];
       if (chunk === undefined) break;
       const part = chunk.subarray(0, count - taken);
-      out.set(part, taken);
+      out.set(part, before + taken);
       taken += part.length;
       if (part.length === chunk.length) continue;
       this.chunks[at] = chunk.subarray(part.length);

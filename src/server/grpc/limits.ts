@@ -32,3 +32,6 @@ export const COMPRESS_BYTES_MIN = 1024;
 
 /** Milliseconds that a bearer token is good for. Clients keep one as long as their connection; after that they sign in anew. */
 export const TOKEN_MS: number = 24 * 60 * 60_000;
+
+/** Bytes of a message as JSON. Reason: the library reads it into objects at once, on the thread: some 40 ms. Send more as protobuf. */
+export const JSON_BYTES_MAX = 1_048_576;

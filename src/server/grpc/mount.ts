@@ -1,7 +1,7 @@
 /**
  * Services on the transport: each call becomes a `Call`, what its method throws becomes a status, and all are counted.
  *
- *   binary messages ─► as the descriptor says, or as bytes where the method is `raw`
+ *   binary messages ─► bytes, read here (read-message.ts) where the method is not `raw`
  *   JSON messages   ─► by the descriptor; a `raw` method gets them as the bytes they would have been
  */
 import { type DescMessage, type DescMethod, type DescService, type Message, toBinary } from "@bufbuild/protobuf";
@@ -12,6 +12,7 @@ import type { FailureLog } from "../common/failure-log.ts";
 import { Call, type CallParts } from "./call.ts";
 import { connectErrorOf, errorMetadata, statusOfTransport } from "./errors.ts";
 import { bytesOf, withRawInput } from "./raw-message.ts";
+import { readMessage } from "./read-message.ts";
 import type { AnyWork, GrpcService } from "./service.ts";
 
 /** What calls are made with. */
@@ -26,21 +27,19 @@ export const CLIENT: ReturnType<typeof createContextKey<string>> = createContext
 /** Kinds of messages: those of gRPC and of most Connect clients, and what browsers and curl send. */
 export type MessageForm = "binary" | "json";
 
-/** What a raw method's messages are made from. */
-type ToBytes = (message: Message) => Uint8Array;
-
 /** Adds a service to a router for messages of one form. */
 export function mount(router: ConnectRouter, service: GrpcService, form: MessageForm, parts: MountParts): void {
   const methods: Record<string, unknown> = {};
   const described: DescMethod[] = [];
   for (const method of service.descriptor.methods) {
     const work = service.methods.get(method.localName);
-    const isRaw = work !== undefined && typeof work !== "function";
-    const input = isRaw && form === "binary" ? withRawInput(method) : method;
-    described.push(input);
+    described.push(form === "binary" ? withRawInput(method) : method);
     if (work === undefined) continue;
-    if (typeof work === "function") methods[method.localName] = running(method, work, parts);
-    else methods[method.localName] = running(method, overBytes(method, work.raw, form), parts);
+    methods[method.localName] = running(
+      method,
+      typeof work === "function" ? overMessages(method, work, form) : overBytes(method, work.raw, form),
+      parts,
+    );
   }
   // The types were checked where the service was made (service.ts).
   router.service(withMethods(service.descriptor, described), methods as Partial<ServiceImpl<DescService>>);
@@ -50,16 +49,26 @@ function withMethods(descriptor: DescService, methods: DescMethod[]): DescServic
   return { ...descriptor, methods, method: Object.fromEntries(methods.map((method) => [method.localName, method])) };
 }
 
-function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+/** A method over messages, as those come from the library: wrapped bytes, or read out of JSON. */
+function overMessages(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
   const input: DescMessage = method.input;
-  const toBytes: ToBytes = form === "binary" ? bytesOf : (message) => toBinary(input, message);
-  if (method.methodKind === "unary" || method.methodKind === "server_streaming")
-    return (message, call) => work(toBytes(message as Message), call);
-  return (messages, call) => work(eachAsBytes(messages as AsyncIterable<Message>, toBytes), call);
+  return form === "json" ? work : each(method, work, (message) => readMessage(input, bytesOf(message)));
 }
 
-async function* eachAsBytes(messages: AsyncIterable<Message>, toBytes: ToBytes): AsyncGenerator<Uint8Array> {
-  for await (const message of messages) yield toBytes(message);
+function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+  const input: DescMessage = method.input;
+  return each(method, work, form === "binary" ? bytesOf : (message) => toBinary(input, message));
+}
+
+/** A method whose message, or each of them, is made from what the library read. */
+function each(method: DescMethod, work: AnyWork, made: (message: Message) => unknown): AnyWork {
+  if (method.methodKind === "unary" || method.methodKind === "server_streaming")
+    return (message, call) => work(made(message as Message), call);
+  return (messages, call) => work(eachOf(messages as AsyncIterable<Message>, made), call);
+}
+
+async function* eachOf(messages: AsyncIterable<Message>, made: (message: Message) => unknown): AsyncGenerator<unknown> {
+  for await (const message of messages) yield made(message);
 }
 
 /** The method as the transport calls it. */

@@ -51,14 +51,23 @@ export interface GrpcService {
   readonly descriptor: DescService;
   /** By name of the method, `lowerCamelCase`. */
   readonly methods: ReadonlyMap<string, AnyWork | RawMethod<AnyWork>>;
+  /** Most bytes of a message that comes in, where that is less than the server takes. */
+  readonly messageBytesMax: number;
 }
 
+/** Most bytes of a message of a service that needs no credentials, and asks for little. */
+export const OPEN_MESSAGE_BYTES_MAX: number = 64 * 1024;
+
 /** A service with its methods. */
-export function grpcService<D extends DescService>(descriptor: D, methods: MethodsOf<D>): GrpcService {
+export function grpcService<D extends DescService>(
+  descriptor: D,
+  methods: MethodsOf<D>,
+  messageBytesMax: number = Number.POSITIVE_INFINITY,
+): GrpcService {
   const known = new Map<string, AnyWork | RawMethod<AnyWork>>();
   // Each was checked against its descriptor, by which its messages are read: the types may go.
   for (const [name, method] of Object.entries(methods)) known.set(name, method as AnyWork | RawMethod<AnyWork>);
-  return { descriptor, methods: known };
+  return { descriptor, methods: known, messageBytesMax };
 }
 
 /** A method that takes its messages as bytes: views, valid while the message is worked on. */

@@ -7,7 +7,7 @@
  * HTTP/2's windows, and rows that are written twice keep their order. The first failure ends the stream; what was durable before stays,
  * and the answer, which counts rows, is not given.
  */
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { GreptimeDatabase, type GreptimeResponseSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
 import type { Clock } from "../../../base/clock.ts";
@@ -24,9 +24,10 @@ import { type Hints, readHints } from "../../common/hints.ts";
 import { KeptDecoders } from "../../common/kept-decoders.ts";
 import { checkDatabase, type WriteSettings, writeOptionsOf } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
+import { readMessage } from "../read-message.ts";
 import { sessionOf } from "../request-session.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
-import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
+import { readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
 
 /** Largest DdlRequest, bytes. Reason: it is read into objects. Error: InvalidArguments. */
 const DDL_BYTES_MAX: number = 16 * 1024 * 1024;
@@ -140,7 +141,7 @@ class Requests {
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
     if (body.length > DDL_BYTES_MAX) throw invalidArguments(`cannot read DdlRequest: it has more than ${DDL_BYTES_MAX} bytes`);
-    const request = decoded("DdlRequest", () => fromBinary(DdlRequestSchema, body, { readUnknownFields: false }));
+    const request = readMessage(DdlRequestSchema, body);
     const result = await this.parts.db.define(request, session);
     return result.kind === "affected" ? result.rowCount : 0;
   }
