@@ -22,8 +22,13 @@ import { type FlatTable, rootTable } from "./flat-table.ts";
 import { ColumnReader } from "./read-column.ts";
 import { INTERVALS_AS_BYTES } from "./read-values.ts";
 
-/** Memory that a message may take beside its own bytes. Reason: zstd makes 64 MiB of a few KiB. */
+/**
+ * Memory that a message may take beside its own bytes, and how that grows with these from what any may take.
+ * Reason: zstd makes 64 MiB of a few KiB.
+ */
 const UNFOLDED_BYTES_MAX: number = 512 * 1024 * 1024;
+const UNFOLDED_BYTES_MIN: number = 64 * 1024 * 1024;
+const UNFOLDED_BYTES_PER_BYTE = 16;
 
 /** Numbers of the union `MessageHeader`, and of the versions that are read: 1.0 and the one before it. */
 const HEADER = { none: 0, schema: 1, dictionary: 2, batch: 3 } as const;
@@ -85,7 +90,8 @@ export class ArrowReader {
     if (kind === HEADER.schema) return this.schema(header);
     const { fields } = this;
     if (fields === undefined) throw malformed("the first message of a stream is its schema");
-    const allowance = new Allowance(this.bytesMax);
+    const unfolded = Math.max(UNFOLDED_BYTES_MIN, body.length * UNFOLDED_BYTES_PER_BYTE);
+    const allowance = new Allowance(Math.min(this.bytesMax, unfolded));
     if (kind === HEADER.dictionary) return this.dictionary(header, body, allowance);
     if (kind !== HEADER.batch) throw unsupported(`messages of kind ${kind}; schemas, dictionaries and batches are`);
     return { kind: "batch", batch: this.batch(header, body, fields, allowance) };
@@ -112,13 +118,16 @@ export class ArrowReader {
 
   private batch(header: FlatTable, body: Uint8Array, fields: readonly ArrowField[], allowance: Allowance): Batch {
     const rowCount = header.count(0, "the number of rows of a batch");
-    const reader = new ColumnReader(new Body(header, body, allowance), this.dictionaries);
+    const buffers = new Body(header, body, allowance);
+    buffers.checkRows(rowCount);
+    const reader = new ColumnReader(buffers, this.dictionaries);
     const vectors = fields.map((field) => {
       const column = reader.read(field);
       if (column.rowCount !== rowCount) throw malformed(`column ${field.path} has ${column.rowCount} rows; the batch has ${rowCount}`);
-      return field.type.kind === "interval" ? intervalTexts(column.vector, rowCount) : column.vector;
+      if (field.type.kind !== "interval") return column.vector;
+      allowance.make(rowCount);
+      return intervalTexts(column.vector, rowCount);
     });
-    if (fields.length === 0) allowance.take(rowCount);
     return { rowCount, vectors };
   }
 }

@@ -12,9 +12,15 @@ import { StatusCode } from "../../../base/status-code.ts";
 /** Values of a dictionary, however many messages they come in. Reason: they stay in memory while the stream lasts. */
 const VALUES_MAX = 1_000_000;
 
+/** Memory of all dictionaries of a stream. Reason: as above, and a value may be long. Error: RuntimeResourcesExhausted. */
+const BYTES_MAX: number = 128 * 1024 * 1024;
+/** Bytes that a value is counted as, beside its text or its bytes. */
+const VALUE_BYTES = 64;
+
 /** A dictionary whose values are texts: these become codes, each text once. */
 interface Texts {
   readonly kind: "texts";
+  bytes: number;
   /** Code of each index; longer than `count`. */
   remap: Uint32Array;
   count: number;
@@ -24,6 +30,7 @@ interface Texts {
 
 interface Values {
   readonly kind: "values";
+  bytes: number;
   readonly values: Scalar[];
 }
 
@@ -31,6 +38,8 @@ interface Values {
 export class StreamDictionaries implements Dictionaries {
   private readonly fields: ReadonlyMap<bigint, ArrowField>;
   private readonly known: Map<bigint, Texts | Values> = new Map();
+  /** Memory of all of them. */
+  private bytes = 0;
 
   /** @param fields of the schema */
   constructor(fields: readonly ArrowField[]) {
@@ -56,16 +65,30 @@ export class StreamDictionaries implements Dictionaries {
     const before = this.known.get(id);
     if (isDelta && before === undefined) throw malformed(`dictionary ${id} of column ${path} is added to before it is there`);
     const isText = type.kind === "string" && vector.kind === "bytes";
-    const dictionary = isDelta && before !== undefined ? before : isText ? emptyTexts() : { kind: "values" as const, values: [] };
+    const dictionary = isDelta && before !== undefined ? before : isText ? emptyTexts() : { kind: "values" as const, bytes: 0, values: [] };
     const size = (dictionary.kind === "texts" ? dictionary.count : dictionary.values.length) + rowCount;
     if (size > VALUES_MAX)
       throw new DbError(
         StatusCode.RuntimeResourcesExhausted,
         `cannot read Arrow: the dictionary of column ${path} has more than ${VALUES_MAX} values`,
       );
+    this.count(dictionary, before, vector, rowCount, path);
     if (dictionary.kind === "texts") addTexts(dictionary, vector, rowCount);
     else for (let row = 0; row < rowCount; row++) dictionary.values.push(owned(scalarAt(vector, scalarType(type), row)));
     this.known.set(id, dictionary);
+  }
+
+  /** Counts what a message adds to a dictionary, in place of what it replaces. @throws DbError RuntimeResourcesExhausted */
+  private count(dictionary: Texts | Values, before: Texts | Values | undefined, vector: Vector, rowCount: number, path: string): void {
+    const more = rowCount * VALUE_BYTES + 2 * bytesOf(vector, rowCount);
+    if (dictionary !== before) this.bytes -= before?.bytes ?? 0;
+    dictionary.bytes += more;
+    this.bytes += more;
+    if (this.bytes <= BYTES_MAX) return;
+    throw new DbError(
+      StatusCode.RuntimeResourcesExhausted,
+      `cannot read Arrow: with the dictionary of column ${path} those of the stream take more than ${BYTES_MAX} bytes`,
+    );
   }
 
   pick({ id }: ArrowDictionary, field: ArrowField, indexes: Vector, rowCount: number): Vector {
@@ -89,6 +112,11 @@ export class StreamDictionaries implements Dictionaries {
   }
 }
 
+/** Bytes of texts and binary values. */
+function bytesOf(vector: Vector, rowCount: number): number {
+  return vector.kind === "bytes" ? vector.offsets[rowCount]! - vector.offsets[0]! : 0;
+}
+
 /** A value that stays when the message that it lies on is gone. */
 function owned(value: Scalar): Scalar {
   return value instanceof Uint8Array ? value.slice() : value;
@@ -99,7 +127,7 @@ function beyond(field: ArrowField, row: number, count: number): DbError {
 }
 
 function emptyTexts(): Texts {
-  return { kind: "texts", remap: new Uint32Array(16), count: 0, texts: [undefined], codes: new Map() };
+  return { kind: "texts", bytes: 0, remap: new Uint32Array(16), count: 0, texts: [undefined], codes: new Map() };
 }
 
 function addTexts(dictionary: Texts, vector: Vector, rowCount: number): void {
