@@ -48,7 +48,8 @@ export function formsOf(headers: Headers, signal: AbortSignal): MessageForms {
   const type = headers.get("content-type") ?? "";
   const isEnveloped = /^application\/(?:grpc|connect\+)/.test(type);
   const name = type.startsWith("application/grpc") ? "grpc-encoding" : isEnveloped ? "connect-content-encoding" : "content-encoding";
-  return { isEnveloped, isWrapped: !type.includes("json"), encoding: headers.get(name), signal };
+  const encoding = headers.get(name);
+  return { isEnveloped, isWrapped: !type.includes("json"), encoding: encoding === "identity" ? null : encoding, signal };
 }
 
 /** A message as it is handed on. */
@@ -132,7 +133,8 @@ export class IncomingMessages {
     this.checkLength(length);
     if (this.waiting < HEAD_BYTES + length) return undefined;
     const head = this.cut(HEAD_BYTES);
-    const isPacked = this.forms.encoding !== null && ((head[0] ?? 0) & COMPRESSED) !== 0;
+    const isPacked = ((head[0] ?? 0) & COMPRESSED) !== 0;
+    if (isPacked && this.forms.encoding === null) throw unpackable();
     const wrap = isPacked || !this.forms.isWrapped ? 0 : wrapBytes(length);
     const message = this.cut(length, HEAD_BYTES + wrap);
     message.set(head);
@@ -205,6 +207,12 @@ export class IncomingMessages {
   private give(bytes: number): void {
     if (!this.isOver) this.account.give(bytes);
   }
+}
+
+/** gRPC wants this status of it (its "compression.md"). */
+function unpackable(): ConnectError {
+  const why = "cannot read the message: it is marked as packed, and the call does not say how (grpc-encoding)";
+  return new ConnectError(why, Code.Internal, errorMetadata(StatusCode.InvalidArguments, undefined));
 }
 
 /** Reads to the end and keeps nothing. */

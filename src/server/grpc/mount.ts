@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import { Call, type CallParts } from "./call.ts";
-import { connectErrorOf, errorMetadata, statusOfTransport } from "./errors.ts";
+import { connectErrorOf, ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { bytesOf, withRawInput } from "./raw-message.ts";
 import { readMessage } from "./read-message.ts";
 import type { AnyWork, GrpcService } from "./service.ts";
@@ -152,7 +152,9 @@ class Run {
   }
 }
 
-/** A failure of the transport, such as a message that is too long, with our code. */
-function withCode({ rawMessage, code, cause }: ConnectError): ConnectError {
+/** A failure of the transport, such as a message that is too long, with our code where it has none yet. */
+function withCode(error: ConnectError): ConnectError {
+  const { rawMessage, code, cause, metadata } = error;
+  if (metadata.has(ERROR_CODE)) return error;
   return new ConnectError(rawMessage, code, errorMetadata(statusOfTransport(code), undefined), undefined, cause);
 }
