@@ -9,6 +9,7 @@ import type { TableWrite } from "../../table/write-batch.ts";
 import { readColumnRequest } from "./column-request.ts";
 import { decoding, type RowAction } from "./failure.ts";
 import { TABLES_MAX } from "./limits.ts";
+import { checkMessage } from "./request-table.ts";
 import { readRowRequest } from "./row-request.ts";
 import { SeriesKeys } from "./series-keys.ts";
 import type { DecodedRows, DecodeOptions, RowMessage } from "./types.ts";
@@ -40,7 +41,7 @@ export class GreptimeDecoder {
     reader.open(bytes);
     return decoding(kind, () => {
       const tables: TableWrite[] = [];
-      let [rowCount, tableCount] = [0, 0];
+      let [rowCount, tableCount, cells] = [0, 0, 0];
       while (reader.at < bytes.length) {
         const tag = reader.tag(bytes.length);
         if (tag !== REQUEST) {
@@ -53,6 +54,8 @@ export class GreptimeDecoder {
         if (table === undefined) continue;
         tables.push(...table.writes());
         rowCount += table.rowCount;
+        cells += table.rowCount * table.columns.length;
+        checkMessage(action, cells);
       }
       return { batch: { dictionary: keys.dictionary, tables }, rowCount };
     });
