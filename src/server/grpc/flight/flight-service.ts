@@ -28,6 +28,7 @@ import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Session } from "../../../db/session.ts";
 import { type ArrowCompression, arrowEmptyParts, encodeArrowSchema } from "../../../format/arrow/encode-stream.ts";
+import type { StatementResult } from "../../../query/statement-result.ts";
 import { readHints } from "../../common/hints.ts";
 import type { WriteSettings } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
@@ -38,7 +39,7 @@ import { bulkInsert } from "./bulk-insert.ts";
 import { affectedRows, type FlightDataInit, flightDataOf, flightMessage } from "./flight-data.ts";
 import { type FlightInfoInit, type FlightSqlDoor, type PutResultInit, type ResultInit, sqlCommandOf } from "./flight-sql-door.ts";
 import { sessionOf } from "../request-session.ts";
-import { queryOf } from "./greptime-ticket.ts";
+import { queryOf, type TicketQuery } from "./greptime-ticket.ts";
 import { PutStream } from "./put-stream.ts";
 
 const encoder = new TextEncoder();
@@ -106,11 +107,17 @@ async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): Async
   const query = queryOf(ticket);
   if (query !== undefined) {
     const session = await sessionOf(query.header, call);
-    for await (const result of parts.db.sql(query.text, session)) yield* flightDataOf(result, parts.compression);
+    for await (const result of resultsOf(query, session, parts.db)) yield* flightDataOf(result, parts.compression);
     return;
   }
   if (parts.handle === undefined) throw new DbError(StatusCode.Unsupported, "Not supported in a ticket: a request that is no query");
   yield { ...flightMessage(arrowEmptyParts()), appMetadata: affectedRows(await parts.handle(ticket, call)) };
+}
+
+/** What a query gives. PromQL is prepared, which takes one statement and no more: `up; DROP TABLE t` is no query. */
+async function* resultsOf({ text, isPromql }: TicketQuery, session: Session, db: Db): AsyncGenerator<StatementResult> {
+  if (isPromql) yield* db.execute(await db.prepare(text, session), [], session);
+  else yield* db.sql(text, session);
 }
 
 async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {

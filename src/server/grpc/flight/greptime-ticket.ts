@@ -14,13 +14,16 @@ export interface TicketQuery {
   readonly header: RequestHeader;
   /** Its one statement. */
   readonly text: string;
+  /** Whether it was made of PromQL, whose `;` SQL's own grammar alone tells from the end of the statement. */
+  readonly isPromql: boolean;
 }
 
 /** The query of a ticket; undefined: its request is another, which nobody has read yet. @throws DbError InvalidArguments, Unsupported */
 export function queryOf(ticket: Uint8Array): TicketQuery | undefined {
   const { header, kind, body } = readRequest(ticket, true);
   if (kind !== "query") return undefined;
-  return { header: readHeader(header), text: textOf(readMessage(QueryRequestSchema, body)) };
+  const request = readMessage(QueryRequestSchema, body);
+  return { header: readHeader(header), text: textOf(request), isPromql: request.query.case === "promRangeQuery" };
 }
 
 function textOf({ query }: QueryRequest): string {
