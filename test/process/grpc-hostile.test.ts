@@ -1,6 +1,6 @@
 /**
- * Clients of the gRPC port that do harm on purpose: what they claim, what they hold open, what they send for ever. Each ends in a status or a
- * closed connection; another client is served meanwhile, and nothing of them is held in the end.
+ * Clients of the gRPC port that do harm on purpose: what they claim, hold open, send for ever. Each ends in a status or a closed
+ * connection; another client is served meanwhile, and nothing of them is held in the end.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
@@ -131,7 +131,8 @@ test(
     const before = await residentBytes();
     const session = connection();
     const rows =
-      "SELECT a.value, b.value, 'some text that makes a row longer than its number is' AS t FROM generate_series(1, 4000) a, generate_series(1, 4000) b";
+      "SELECT a.value, b.value, 'some text that makes a row longer than its number is' AS t " +
+      "FROM generate_series(1, 4000) a, generate_series(1, 4000) b";
     const streams = Array.from({ length: 4 }, () => {
       const stream = session.request(headersOf(DO_GET));
       stream.on("error", () => undefined);

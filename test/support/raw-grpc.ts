@@ -122,7 +122,7 @@ export class RawGrpc implements Disposable {
 }
 
 /** What a stream is answered with; -1 once it is closed without a status, or nothing came in time. */
-export async function answerOf(stream: ClientHttp2Stream, waitMs = 30_000): Promise<RawAnswer> {
+async function answerOf(stream: ClientHttp2Stream, waitMs = 30_000): Promise<RawAnswer> {
   const chunks: Buffer[] = [];
   let found: Trailers = {};
   const late = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), waitMs);

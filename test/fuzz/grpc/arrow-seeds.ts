@@ -41,7 +41,8 @@ interface Init {
 }
 
 /** The table of bulk inserts. */
-export const BULK_TABLE = `CREATE TABLE bulk (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE, n BIGINT) WITH ('append_mode'='true')`;
+export const BULK_TABLE: string =
+  "CREATE TABLE bulk (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE, n BIGINT) WITH ('append_mode'='true')";
 
 /** An IPC message as Flight carries it. */
 function dataOf(message: Uint8Array<ArrayBuffer>): Init {

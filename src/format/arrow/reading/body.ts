@@ -37,7 +37,7 @@ export class Allowance {
     if (this.valuesLeft >= 0) return;
     throw new DbError(
       StatusCode.RuntimeResourcesExhausted,
-      `cannot read Arrow: a batch has more than ${MADE_VALUES_MAX} values of lists, structs, maps, runs and intervals; send smaller batches`,
+      `cannot read Arrow: a batch has more than ${MADE_VALUES_MAX} values of lists, structs, maps, runs, intervals; send smaller ones`,
     );
   }
 

@@ -69,7 +69,7 @@ test("values that are made one by one have a bound of their own", () => {
   const [schema] = [...streamMessages(encodeArrowSchema(headers))];
   const end = 8 + batch.readUInt32LE(4);
   reader.read(schema?.metadata ?? body, body);
-  expect(() => reader.read(batch.subarray(8, end), body)).toThrow("more than 65536 values of lists, structs, maps, runs and intervals");
+  expect(() => reader.read(batch.subarray(8, end), body)).toThrow("more than 65536 values of lists, structs, maps, runs, intervals");
 });
 
 test("buffers that lie on each other count as what is repeated", () => {

@@ -33,7 +33,7 @@ const KINDS: ReadonlyMap<number, RequestKind> = new Map([
 ]);
 const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** Takes a message apart. @param isTicket for errors @throws DbError InvalidArguments for bytes that are none, and for a request of nothing */
+/** Takes a message apart. @param isTicket for errors @throws DbError InvalidArguments for bytes that are none, and for no request */
 export function readRequest(bytes: Uint8Array, isTicket = false): RawRequest {
   const reader = new ProtoReader();
   reader.open(bytes);
