@@ -1,7 +1,7 @@
 /**
  * Mutated calls of every method to a real server, some at a time, beside a client that writes and reads:
  *
- * - each call ends in time, with a status; one that fails has our number, and is INTERNAL or UNKNOWN only where a statement fails as it runs;
+ * - each call ends in time, with a status; one that fails has our number, and is INTERNAL or UNKNOWN only where a statement fails;
  * - the server lives, the client beside it finds all of its rows, and memory of calls is given back;
  * - rows of messages that were acknowledged are there, once, and of those that were refused none.
  */
