@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runFuzz } from "./fuzz.ts";
+import { fuzzGrpc } from "./grpc/fuzz-grpc.ts";
 import { fuzzInProcess } from "./promql/in-process.ts";
 import { fuzzOverHttp } from "./promql/over-http.ts";
 import { SEEDS } from "./promql/seeds.ts";
@@ -11,12 +12,14 @@ answers no 5xx, and keeps every row that it acknowledged.
 
 promql asks mutated PromQL queries, in process and of a server: no crash, no hang, no undocumented status, no memory that stays.
 wires sends mutated packets to the MySQL and PostgreSQL servers, before and after sign-in: no crash, no hang, no growth.
+grpc sends mutated calls of every method of the gRPC server: a status each, no INTERNAL, no row that was refused, none lost.
 
 Examples:
   bun run test:fuzz                                          10,000 requests
   bun run test:fuzz --requests 100000 --seed 7 --threads 1,2   longer, with the choices of seed 7
   bun run test:fuzz promql --queries 10000                    mutated PromQL
   bun run test:fuzz wires --sessions 10000 --seed 7           mutated packets, each suite so many sessions
+  bun run test:fuzz grpc --calls 10000 --seed 7               mutated calls, so many of each service
 
 Options:
   --requests N       requests and statements (10000)
@@ -25,9 +28,13 @@ Options:
   --restart-every N  requests between two starts of the server (5000)
   --compare-every N  requests between two comparisons (200)
   --sessions N       of wires: sessions, each of several packets (10000)
+  --calls N          of grpc: calls of each service (10000)
   --queries N        of promql: queries in process, and as many over HTTP (10000)
   -h, --help         this text
 `;
+
+/** What may be asked for beside requests to few names. */
+const PARTS: ReadonlySet<string> = new Set(["promql", "wires", "grpc"]);
 
 /** Runs the command line and returns the exit status: 0 all is well, 1 something was found. */
 async function main(args: readonly string[]): Promise<number> {
@@ -42,6 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
       "compare-every": { type: "string", default: "200" },
       queries: { type: "string", default: "10000" },
       sessions: { type: "string", default: "10000" },
+      calls: { type: "string", default: "10000" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -50,12 +58,13 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const [what, ...others] = positionals;
-  if ((what !== undefined && what !== "promql" && what !== "wires") || others.length > 0) {
+  if ((what !== undefined && !PARTS.has(what)) || others.length > 0) {
     process.stderr.write(HELP);
     return 2;
   }
   process.stdout.write(`seed ${values.seed}\n`);
   if (what === "wires") return wires(values.sessions, values.seed);
+  if (what === "grpc") return grpc(Number(values.calls), Number(values.seed));
   if (what === "promql") return promql(Number(values.queries), Number(values.seed));
   const report = await runFuzz({
     requests: Number(values.requests),
@@ -84,6 +93,15 @@ async function promql(queries: number, seed: number): Promise<number> {
     for (const failure of report.failures) say(`FAILED ${failure}`);
   }
   return reports.every(({ failures }) => failures.length === 0) ? 0 : 1;
+}
+
+async function grpc(calls: number, seed: number): Promise<number> {
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  const { failures, answers, rows } = await fuzzGrpc({ calls, seed, say });
+  for (const [answer, count] of [...answers].sort(([a], [b]) => (a < b ? -1 : 1))) say(`  ${answer}: ${count}`);
+  say(`${rows} rows were acknowledged and found`);
+  for (const failure of failures) say(`FAILED ${failure}`);
+  return failures.length === 0 ? 0 : 1;
 }
 
 /** The tests of hostile clients with more random changes: a seed that fails is one of `VARVE_SEED` there. */

@@ -11,7 +11,8 @@ import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { SchemaLookup, TableWrite } from "../../table/write-batch.ts";
 import { type DecodedRows, GreptimeDecoder, type RowMessage } from "./decode.ts";
-import { STEP_ROWS, WRITE_CELLS_MAX } from "./limits.ts";
+import { CELL_BYTES, CELL_BYTES_MAX, STEP_ROWS, WRITE_CELLS_MAX } from "./limits.ts";
+import { checkMessage } from "./request-table.ts";
 
 /** buf takes 0.2 s, and much more on a machine where everything else runs, too. */
 const COMPILE_MS_MAX = 60_000;
@@ -415,4 +416,10 @@ describe.skipIf(!canCompile)("columns", () => {
     ]);
     expect(Array.from(decoded.batch.tables[0]?.keys ?? [])).toEqual([0, 1, 0]);
   });
+});
+
+test("tables of a message unfold to no more together than one may", () => {
+  const most = Math.floor(CELL_BYTES_MAX / CELL_BYTES);
+  checkMessage("write to", most);
+  expect(() => checkMessage("write to", most + 1)).toThrow("cannot write to tables: its tables unfold to more than 512 MiB together");
 });

@@ -10,6 +10,7 @@ import type { TableWrite } from "../../table/write-batch.ts";
 import { readColumnRequest } from "./column-request.ts";
 import { readable, type RowAction } from "./failure.ts";
 import { TABLES_MAX } from "./limits.ts";
+import { checkMessage } from "./request-table.ts";
 import { readRowRequest } from "./row-request.ts";
 import { SeriesKeys } from "./series-keys.ts";
 import type { DecodedRows, DecodeOptions, RowMessage } from "./types.ts";
@@ -49,7 +50,7 @@ export class GreptimeDecoder {
     reader.open(bytes);
     try {
       const tables: TableWrite[] = [];
-      let [rowCount, tableCount] = [0, 0];
+      let [rowCount, tableCount, cells] = [0, 0, 0];
       while (reader.at < bytes.length) {
         const tag = reader.tag(bytes.length);
         if (tag !== REQUEST) {
@@ -66,6 +67,8 @@ export class GreptimeDecoder {
           yield;
         }
         rowCount += table.rowCount;
+        cells += table.rowCount * table.columns.length;
+        checkMessage(action, cells);
       }
       return { batch: { dictionary: keys.dictionary, tables }, rowCount };
     } catch (thrown) {

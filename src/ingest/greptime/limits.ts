@@ -8,8 +8,8 @@ export const COLUMNS_MAX: number = TABLE_COLUMNS_MAX;
 export const TABLES_MAX = 10_000;
 
 /**
- * Bytes of cells that one table of a request may unfold to. Reason: a NULL costs its sender two bytes in a row, and a bit in a column.
- * Error: InvalidArguments.
+ * Bytes of cells that one table of a request may unfold to, and all of them before the next.
+ * Reason: a NULL costs its sender two bytes in a row, and a bit in a column. Error: InvalidArguments.
  */
 export const CELL_BYTES_MAX: number = 512 * 1024 * 1024;
 

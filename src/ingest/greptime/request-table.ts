@@ -4,6 +4,8 @@
  */
 import { isUtf8 } from "node:buffer";
 import { partOf } from "../../base/bytes/longer-array.ts";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { TimeUnit } from "../../column/data-type.ts";
 import { displayName, sameType } from "../../column/data-type.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -11,7 +13,7 @@ import { type Cells, cellsOf, type RowCount } from "../../table/field-cells.ts";
 import { checkTableName } from "../../table/names.ts";
 import type { FieldWrite, SchemaLookup, TableWrite } from "../../table/write-batch.ts";
 import { Encoding } from "./column-type.ts";
-import { invalidAt, type Place } from "./failure.ts";
+import { invalidAt, type Place, type RowAction } from "./failure.ts";
 import { CELL_BYTES, CELL_BYTES_MAX, WRITE_CELLS_MAX } from "./limits.ts";
 import { RowTimes } from "./row-times.ts";
 import type { RequestColumn } from "./schema-reader.ts";
@@ -104,6 +106,13 @@ export function checkCells(place: Place, rowCount: number, columnCount: number):
   const most = `${CELL_BYTES_MAX / 1024 / 1024} MiB`;
   const why = `${rowCount} rows of ${columnCount} columns unfold to more than ${most}; send fewer rows a request`;
   throw invalidAt(place, why);
+}
+
+/** @throws DbError InvalidArguments for tables that unfold to too much together */
+export function checkMessage(action: RowAction, cells: number): void {
+  if (cells * CELL_BYTES <= CELL_BYTES_MAX) return;
+  const why = `its tables unfold to more than ${CELL_BYTES_MAX / 1024 / 1024} MiB together; send fewer rows a request`;
+  throw new DbError(StatusCode.InvalidArguments, `cannot ${action} tables: ${why}`);
 }
 
 /** Checks the columns of a request against each other. @returns the time index. @throws DbError InvalidArguments */

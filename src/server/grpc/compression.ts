@@ -10,6 +10,7 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { errorText } from "../../base/error.ts";
 import { zstdContentSize, zstdSizeMax } from "../../format/zstd/frames.ts";
+import { wrapped } from "./raw-message.ts";
 
 const unpackGzip = promisify(gunzip);
 const unpackZstd = promisify(zstdDecompress);
@@ -28,6 +29,12 @@ const zstd: Compression = {
 
 /** In the order in which answers prefer them. */
 export const COMPRESSIONS: Compression[] = [gzip, zstd];
+
+/** The same, for messages that the library shall get wrapped (raw-message.ts). */
+export const WRAPPING_COMPRESSIONS: Compression[] = COMPRESSIONS.map((compression) => ({
+  ...compression,
+  decompress: async (bytes, max) => wrapped(await compression.decompress(bytes, max)),
+}));
 
 /**
  * Most bytes that a packed message unfolds to; 0 for a packing that nobody here knows, which the transport refuses.

@@ -111,3 +111,17 @@ export class GrpcStatusError extends DbError {
     this.status = status;
   }
 }
+
+const encoder = new TextEncoder();
+
+/** A text as `grpc-message` carries it: only what is no printable ASCII, and the percent sign, is written by its bytes. */
+export function grpcMessageOf(text: string): string {
+  let message = "";
+  for (const byte of encoder.encode(text)) {
+    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== PERCENT;
+    message += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  return message;
+}
+
+const PERCENT = 0x25;

@@ -9,15 +9,15 @@ import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
 import { MESSAGES } from "./call.ts";
-import { COMPRESSIONS } from "./compression.ts";
-import { ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
+import { COMPRESSIONS, WRAPPING_COMPRESSIONS } from "./compression.ts";
+import { ERROR_CODE, errorMetadata, grpcMessageOf, statusOfTransport } from "./errors.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
-import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX } from "./limits.ts";
+import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
 import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
-import { hasRawInput } from "./raw-message.ts";
+import { hasRawInput, WRAP_BYTES_MAX } from "./raw-message.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -32,6 +32,11 @@ export interface HandlerParts extends MountParts {
   readonly guard: BrowserGuard;
 }
 
+/** Whether messages are JSON, by the content type. */
+function isJson(type = ""): boolean {
+  return type.includes("json");
+}
+
 type Handlers = ReadonlyMap<string, UniversalHandler>;
 
 /** Answers each request of the services' methods. */
@@ -41,7 +46,7 @@ export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
   return (exchange) => {
     const type = exchange.headers.get("content-type") ?? "";
     const { path } = exchange;
-    const handler = (type.includes("json") ? json : binary).get(path);
+    const handler = (isJson(type) ? json : binary).get(path);
     const foreign = foreignPage(exchange, parts.guard);
     if (foreign !== undefined) refuse(type, exchange, { ...FOREIGN, text: foreign });
     else if (handler === undefined) unknownPath(type, exchange);
@@ -51,10 +56,11 @@ export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
 
 function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
   const { room, sendBytesMax: writeMaxBytes, shutdownSignal } = parts;
+  const isWrapped = form === "binary";
   const router = createConnectRouter({
-    acceptCompression: COMPRESSIONS,
+    acceptCompression: isWrapped ? WRAPPING_COMPRESSIONS : COMPRESSIONS,
     compressMinBytes: COMPRESS_BYTES_MIN,
-    readMaxBytes: room.bytesMax,
+    readMaxBytes: room.bytesMax + (isWrapped ? WRAP_BYTES_MAX : 0),
     writeMaxBytes,
     maxTimeoutMs: DEADLINE_MS_MAX,
     shutdownSignal,
@@ -64,12 +70,14 @@ function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
 }
 
 async function answer(handler: UniversalHandler, exchange: Exchange, parts: HandlerParts): Promise<void> {
-  const messages = new IncomingMessages(parts.room, formsOf(exchange.headers), exchange.flow);
+  const messages = new IncomingMessages(roomOf(handler, exchange, parts), formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
     const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames()).set(MESSAGES, messages);
     if (hasRawInput(handler.method)) messages.goAside();
     const request = exchange.request(messages, values);
+    // The library would compare it with what it gets, which is wrapped; its length was compared where it came in.
+    if (hasRawInput(handler.method)) request.header.delete("content-length");
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
     await exchange.send(withOurCode(withFrames(await handler(request), values.get(FRAMES))));
   } catch (thrown) {
@@ -84,6 +92,13 @@ async function answer(handler: UniversalHandler, exchange: Exchange, parts: Hand
 /** What calls fail with whose client has left. */
 const GONE: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled]);
 
+/** What messages of a method may take: less than others of JSON, and of services that ask for less. */
+function roomOf({ service }: UniversalHandler, { headers }: Exchange, { room, services }: HandlerParts): MessageRoom {
+  const own = services.find(({ descriptor }) => descriptor.typeName === service.typeName)?.messageBytesMax ?? room.bytesMax;
+  const ofForm = isJson(headers.get("content-type") ?? "") ? JSON_BYTES_MAX : room.bytesMax;
+  return { ...room, bytesMax: Math.min(room.bytesMax, own, ofForm) };
+}
+
 /** Adds our code to a failure that the library found: it stands in trailers, which are whole once the body is. */
 function withOurCode(response: UniversalServerResponse): UniversalServerResponse {
   const { body, trailer } = response;
@@ -93,6 +108,9 @@ function withOurCode(response: UniversalServerResponse): UniversalServerResponse
 
 async function* followed(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   yield* body as AsyncIterable<Uint8Array<ArrayBuffer>>;
+  const message = trailer.get("grpc-message");
+  // The library writes commas and blanks by their bytes too, which some clients show as they came.
+  if (message !== null) trailer.set("grpc-message", grpcMessageOf(decodeURIComponent(message)));
   const status = Number(trailer.get("grpc-status") ?? 0);
   if (status === 0 || trailer.has(ERROR_CODE)) return;
   const metadata = errorMetadata(statusOfTransport(status as Code), undefined); // gRPC's numbers are the library's
@@ -133,7 +151,7 @@ function unknownPath(contentType: string, exchange: Exchange): void {
 
 function refuse(contentType: string, exchange: Exchange, { http, grpc, code, text }: Refusal): void {
   if (!contentType.startsWith("application/grpc")) return exchange.sendText(http, { "content-type": "text/plain" }, text);
-  const status = { "grpc-status": String(grpc), "grpc-message": encodeURIComponent(text) };
+  const status = { "grpc-status": String(grpc), "grpc-message": grpcMessageOf(text) };
   exchange.sendText(200, { "content-type": contentType, ...status, ...errorMetadata(code, undefined) }, "");
 }
 

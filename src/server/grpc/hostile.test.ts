@@ -8,6 +8,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../pr
 import { PrometheusGateway, PromqlRequestSchema } from "../../../proto/gen/greptime/v1/prom_pb.js";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { type GrpcFixture, GrpcClient, startGrpc } from "../../../test/support/grpc-fixture.ts";
+import { RawGrpc } from "../../../test/support/raw-grpc.ts";
 import { type GrpcService, grpcService } from "./service.ts";
 
 const servers: GrpcFixture[] = [];
@@ -161,4 +162,44 @@ test("a client that stops reading is cut off, its call ends, and others are serv
   await left.promise;
   session.destroy();
   await isServed(server.port);
+});
+
+test("a message of ever so many fields becomes no objects: it is refused by their number, or its bytes go on", async () => {
+  const server = await start();
+  using client = new RawGrpc(`127.0.0.1:${server.port}`);
+  const fields = Buffer.alloc(2 ** 20, Uint8Array.of(0x78, 1));
+  const paths = Buffer.alloc(2 ** 20, Uint8Array.of(0x1a, 0));
+  const attempt = async (path: string, message: Uint8Array): Promise<string> => {
+    const answers = [];
+    for (const packing of ["identity", "gzip", "zstd"] as const) {
+      const { status, code, text } = await client.call(path, [message], { packing });
+      answers.push(`${status} ${code} ${text}`);
+    }
+    const [first = ""] = answers;
+    if (!path.includes("ealth")) expect(answers).toEqual([first, first, first]);
+    return first;
+  };
+  expect(await attempt("/greptime.v1.HealthCheck/HealthCheck", fields)).toContain(
+    "8 6000 cannot take a message of 1048576 bytes: at most 65536",
+  );
+  expect(await attempt("/greptime.v1.GreptimeDatabase/Handle", fields)).toContain("3 1004 cannot handle the GreptimeRequest: it is empty");
+  const tooMany = "it has more than 65536 fields";
+  expect(await attempt("/greptime.v1.PrometheusGateway/Handle", fields)).toContain(`3 1004 cannot read PromqlRequest: ${tooMany}`);
+  expect(await attempt("/arrow.flight.protocol.FlightService/GetFlightInfo", paths)).toContain(
+    `3 1004 cannot read FlightDescriptor: ${tooMany}`,
+  );
+  expect(await attempt("/opentelemetry.proto.collector.trace.v1.TraceService/Export", fields)).toBe("0  ");
+});
+
+test("messages as JSON are small", async () => {
+  const server = await start();
+  const post = (path: string, length: number): Promise<Response> =>
+    fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"x":"${"y".repeat(length)}"}`,
+    });
+  expect((await post("/greptime.v1.HealthCheck/HealthCheck", 1000)).status).toBe(200);
+  expect((await post("/greptime.v1.HealthCheck/HealthCheck", 70_000)).status).toBe(429);
+  expect((await post("/greptime.v1.PrometheusGateway/Handle", 2 ** 20)).status).toBe(429);
 });

@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
+import { fromBinary } from "@bufbuild/protobuf";
+import { BytesValueSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { zstdContentSize } from "../../format/zstd/frames.ts";
 import { COMPRESSIONS, unfoldedBytes } from "./compression.ts";
 import { type BodyFlow, formsOf, IncomingMessages } from "./incoming-messages.ts";
+import { bytesOf, wrapped } from "./raw-message.ts";
 
 function enveloped(message: Uint8Array, flags = 0, length: number = message.length): Buffer<ArrayBuffer> {
   const head = Buffer.alloc(5);
@@ -199,4 +202,25 @@ test("messages of a raw method go by the library, but for those that are packed"
   aside?.done(true);
   messages.release();
   expect(pool.used).toBe(0);
+});
+
+test("the field that a message is put into has its length, whatever that is", () => {
+  for (const length of [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152]) {
+    const message = Buffer.alloc(length, 1);
+    expect(Buffer.compare(bytesOf(fromBinary(BytesValueSchema, wrapped(message))), message)).toBe(0);
+  }
+});
+
+test("a body without heads goes to a raw method wrapped", async () => {
+  const messages = new IncomingMessages(
+    { pool: poolOf(1e6), bytesMax: 1000, waitMs: 0 },
+    formsOf(new Headers({ "content-type": "application/proto" })),
+    new CountedFlow(),
+  );
+  messages.goAside();
+  messages.data(Buffer.from("a body"));
+  messages.end();
+  const { value } = await messages.next();
+  expect(Buffer.from(bytesOf(fromBinary(BytesValueSchema, value ?? Buffer.alloc(0)))).toString()).toBe("a body");
+  messages.release();
 });

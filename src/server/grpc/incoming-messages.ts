@@ -22,6 +22,7 @@ import { errorMetadata } from "./errors.ts";
 import { keepBuffer } from "./kept-buffers.ts";
 import { HELD_BYTES_MAX, MESSAGES_A_TURN } from "./limits.ts";
 import { type GatheredMessage, GATHERING_RATIO, MESSAGE_HEAD_BYTES, MessageGatherer } from "./message-gatherer.ts";
+import { WRAP_BYTES_MAX, wrapped } from "./raw-message.ts";
 
 const COMPRESSED = 1;
 /** Milliseconds between looks for room. */
@@ -58,7 +59,8 @@ export function formsOf(headers: Headers): MessageForms {
   const type = headers.get("content-type") ?? "";
   const isEnveloped = /^application\/(?:grpc|connect\+)/.test(type);
   const name = type.startsWith("application/grpc") ? "grpc-encoding" : isEnveloped ? "connect-content-encoding" : "content-encoding";
-  return { isEnveloped, encoding: headers.get(name) };
+  const encoding = headers.get(name);
+  return { isEnveloped, encoding: encoding === "identity" ? null : encoding };
 }
 
 /** A message that waits to be taken. */
@@ -167,7 +169,8 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
 
   /**
    * Lets messages go by the library: it sees an empty one for each, and who works on it takes its bytes here. That saves a copy and a
-   * buffer of each message's length. Those that are packed, and bodies without heads, go through it as ever.
+   * buffer of each message's length. Those that are packed go through it, to be unfolded and wrapped (raw-message.ts), and bodies without
+   * heads, wrapped.
    */
   goAside(): void {
     this.isAside = true;
@@ -270,8 +273,28 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     this.lent = counted;
     if (isEnveloped) this.lentBuffer = buffer;
     const head = isEnveloped ? MESSAGE_HEAD_BYTES : 0;
-    const isPacked = encoding !== null && message.length > head && (!isEnveloped || ((message[0] ?? 0) & COMPRESSED) !== 0);
-    return isPacked ? this.lendPacked(message, encoding, head) : message;
+    const isMarked = isEnveloped && ((message[0] ?? 0) & COMPRESSED) !== 0;
+    if (isMarked && encoding === null) return this.refuse(unpackable());
+    const isPacked = encoding !== null && message.length > head && (!isEnveloped || isMarked);
+    if (isPacked) return this.lendPacked(message, encoding, head);
+    return this.isAside && !isEnveloped ? this.lendWrapped(message) : message;
+  }
+
+  private async refuse(why: ConnectError): Promise<never> {
+    this.release();
+    throw why;
+  }
+
+  private async lendWrapped(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      const bytes = message.length + WRAP_BYTES_MAX;
+      await this.takeMemory(bytes);
+      this.lent += bytes;
+      return wrapped(message);
+    } catch (thrown) {
+      this.release();
+      throw thrown;
+    }
   }
 
   private async lendPacked(message: Uint8Array<ArrayBuffer>, encoding: string, head: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -369,4 +392,10 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
 function noRoom(): ConnectError {
   const metadata = errorMetadata(StatusCode.RateLimited, RETRY_SECONDS);
   return new ConnectError("cannot take the message: messages of others fill the memory; come back later", Code.ResourceExhausted, metadata);
+}
+
+/** gRPC wants this status of it (its "compression.md"). */
+function unpackable(): ConnectError {
+  const why = "cannot read the message: it is marked as packed, and the call does not say how (grpc-encoding)";
+  return new ConnectError(why, Code.Internal, errorMetadata(StatusCode.InvalidArguments, undefined));
 }

@@ -1,7 +1,7 @@
 /**
  * Services on the transport: each call becomes a `Call`, what its method throws becomes a status, and all are counted.
  *
- *   binary messages ─► as the descriptor says, or as bytes where the method is `raw`
+ *   binary messages ─► bytes, read here (read-message.ts) where the method is not `raw`
  *   JSON messages   ─► by the descriptor; a `raw` method gets them as the bytes they would have been
  *   frames          ─► past the library; those of answers that are JSON or packed as the messages that they hold
  */
@@ -12,10 +12,11 @@ import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import { Call, type CallParts } from "./call.ts";
-import { connectErrorOf, errorMetadata, statusOfTransport } from "./errors.ts";
+import { connectErrorOf, ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
 import { checkFrame, FRAME_HEAD_BYTES } from "./outgoing-frames.ts";
 import { bytesOf, withRawInput } from "./raw-message.ts";
-import type { AnyWork, GrpcService } from "./service.ts";
+import { readMessage } from "./read-message.ts";
+import type { AnyMethod, AnyWork, GrpcService } from "./service.ts";
 
 /** What calls are made with. */
 export interface MountParts extends CallParts {
@@ -31,26 +32,18 @@ export const CLIENT: ReturnType<typeof createContextKey<string>> = createContext
 /** Kinds of messages: those of gRPC and of most Connect clients, and what browsers and curl send. */
 export type MessageForm = "binary" | "json";
 
-/** What a raw method's messages are made from. */
-type ToBytes = (message: Message) => Uint8Array;
-
 /** Adds a service to a router for messages of one form. */
 export function mount(router: ConnectRouter, service: GrpcService, form: MessageForm, parts: MountParts): void {
   const methods: Record<string, unknown> = {};
   const described: DescMethod[] = [];
   for (const method of service.descriptor.methods) {
     const work = service.methods.get(method.localName);
-    if (work === undefined || typeof work === "function") {
-      described.push(method);
-      if (work !== undefined) methods[method.localName] = running(method, work, parts);
-    } else if ("raw" in work) {
-      described.push(form === "binary" ? withRawInput(method) : method);
-      methods[method.localName] = running(method, overBytes(method, work.raw, form), parts);
-    } else {
-      const isApart = form === "binary" && !service.packsAnswers;
-      described.push(isApart ? withoutOutput(method) : method);
-      methods[method.localName] = running(method, isApart ? apart(work.framed, parts.sendBytesMax) : unframed(method, work.framed), parts);
-    }
+    const isFramed = work !== undefined && typeof work !== "function" && "framed" in work;
+    const isApart = isFramed && form === "binary" && !service.packsAnswers;
+    const known = isApart ? withoutOutput(method) : method;
+    described.push(form === "binary" ? withRawInput(known) : known);
+    if (work === undefined) continue;
+    methods[method.localName] = running(method, workOver(method, work, form, isApart ? parts.sendBytesMax : undefined), parts);
   }
   // The types were checked where the service was made (service.ts).
   const implementation = methods as Partial<ServiceImpl<DescService>>;
@@ -87,31 +80,67 @@ function withMethods(descriptor: DescService, methods: DescMethod[]): DescServic
   return { ...descriptor, methods, method: Object.fromEntries(methods.map((method) => [method.localName, method])) };
 }
 
+/** A method as the library calls it, but for what is counted. @param frameBytesMax of frames that pass by it; undefined: none do */
+function workOver(method: DescMethod, work: AnyMethod, form: MessageForm, frameBytesMax: number | undefined): AnyWork {
+  if (typeof work === "function") return overMessages(method, work, form);
+  if ("raw" in work) return overBytes(method, work.raw, form);
+  return overMessages(method, frameBytesMax === undefined ? unframed(method, work.framed) : apart(work.framed, frameBytesMax), form);
+}
+
+/** A method over messages, as those come from the library: wrapped bytes, or read out of JSON. */
+function overMessages(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+  const input: DescMessage = method.input;
+  return form === "json" ? work : each(method, work, (bytes) => readMessage(input, bytes), "views of it may stay");
+}
+
+/** A method over the bytes of messages. */
 function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
   const input: DescMessage = method.input;
-  const toBytes: ToBytes = form === "binary" ? bytesOf : (message) => toBinary(input, message);
-  if (method.methodKind === "unary") return (message, call) => onceAsBytes(message as Message, call, toBytes, work);
+  if (form === "binary") return each(method, work, (bytes) => bytes, "nothing of it stays");
+  const toBytes = (message: unknown): Uint8Array => toBinary(input, message as Message);
+  if (hasOneMessage(method)) return (message, call) => work(toBytes(message), call);
+  return (messages, call) => work(eachOf(messages as AsyncIterable<unknown>, toBytes), call);
+}
+
+const hasOneMessage = ({ methodKind }: DescMethod): boolean => methodKind === "unary" || methodKind === "server_streaming";
+
+/** What may be left of a message when its method has ended. */
+type Rest = "nothing of it stays" | "views of it may stay";
+
+/** A method whose message, or each of them, is made from the bytes that came, by the library or past it. */
+function each(method: DescMethod, work: AnyWork, made: (bytes: Uint8Array) => unknown, rest: Rest): AnyWork {
+  if (method.methodKind === "unary") return (message, call) => once(message as Message, call, work, made, rest === "nothing of it stays");
   // The bytes of one that streams its answer are held as long as the call.
   if (method.methodKind === "server_streaming")
-    return (message, call) => work(call.takeAside()?.bytes ?? toBytes(message as Message), call);
-  return (messages, call) => work(eachAsBytes(messages as AsyncIterable<Message>, call, toBytes), call);
+    return (message, call) => work(made(call.takeAside()?.bytes ?? bytesOf(message as Message)), call);
+  return (messages, call) => work(eachAside(messages as AsyncIterable<Message>, call, made), call);
 }
 
-async function onceAsBytes(message: Message, call: Call, toBytes: ToBytes, work: AnyWork): Promise<unknown> {
+async function once(
+  message: Message,
+  call: Call,
+  work: AnyWork,
+  made: (bytes: Uint8Array) => unknown,
+  isUnread: boolean,
+): Promise<unknown> {
   const aside = call.takeAside();
   try {
-    return await work(aside?.bytes ?? toBytes(message), call);
+    return await work(made(aside?.bytes ?? bytesOf(message)), call);
   } finally {
-    aside?.done(true);
+    aside?.done(isUnread);
   }
 }
 
-async function* eachAsBytes(messages: AsyncIterable<Message>, call: Call, toBytes: ToBytes): AsyncGenerator<Uint8Array> {
+async function* eachAside(messages: AsyncIterable<Message>, call: Call, made: (bytes: Uint8Array) => unknown): AsyncGenerator<unknown> {
   for await (const message of messages) {
     const aside = call.takeAside();
-    yield aside?.bytes ?? toBytes(message);
+    yield made(aside?.bytes ?? bytesOf(message));
     aside?.done(false); // Bulk inserts read ahead of what they work on.
   }
+}
+
+async function* eachOf(messages: AsyncIterable<unknown>, made: (message: unknown) => unknown): AsyncGenerator<unknown> {
+  for await (const message of messages) yield made(message);
 }
 
 /** The method as the transport calls it. */
@@ -195,7 +224,9 @@ class Run {
   }
 }
 
-/** A failure of the transport, such as a message that is too long, with our code. */
-function withCode({ rawMessage, code, cause }: ConnectError): ConnectError {
+/** A failure of the transport, such as a message that is too long, with our code where it has none yet. */
+function withCode(error: ConnectError): ConnectError {
+  const { rawMessage, code, cause, metadata } = error;
+  if (metadata.has(ERROR_CODE)) return error;
   return new ConnectError(rawMessage, code, errorMetadata(statusOfTransport(code), undefined), undefined, cause);
 }

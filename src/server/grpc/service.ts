@@ -60,17 +60,26 @@ export interface GrpcService {
   readonly methods: ReadonlyMap<string, AnyMethod>;
   /** Whether its answers are packed as their client accepts. */
   readonly packsAnswers: boolean;
+  /** Most bytes of a message that comes in, where that is less than the server takes. */
+  readonly messageBytesMax: number;
 }
 
+/** What a service may say of itself. */
+export type ServiceOptions = Partial<Pick<GrpcService, "packsAnswers" | "messageBytesMax">>;
+
+/** Most bytes of a message of a service that needs no credentials, and asks for little. */
+export const OPEN_MESSAGE_BYTES_MAX: number = 64 * 1024;
+
 /** A method of any form. */
-type AnyMethod = AnyWork | RawMethod<AnyWork> | FramedMethod<AnyWork>;
+export type AnyMethod = AnyWork | RawMethod<AnyWork> | FramedMethod<AnyWork>;
 
 /** A service with its methods. */
-export function grpcService<D extends DescService>(descriptor: D, methods: MethodsOf<D>, packsAnswers = true): GrpcService {
+export function grpcService<D extends DescService>(descriptor: D, methods: MethodsOf<D>, options: ServiceOptions = {}): GrpcService {
+  const { packsAnswers = true, messageBytesMax = Number.POSITIVE_INFINITY } = options;
   const known = new Map<string, AnyMethod>();
   // Each was checked against its descriptor, by which its messages are read: the types may go.
   for (const [name, method] of Object.entries(methods)) known.set(name, method as AnyMethod);
-  return { descriptor, methods: known, packsAnswers };
+  return { descriptor, methods: known, packsAnswers, messageBytesMax };
 }
 
 /** A method that frames its answers itself: each is one from `newFrame`, which goes to the transport. */

@@ -1,14 +1,13 @@
 /**
- * Rows of the native interface over gRPC: three tables a message, overwrites of all fields, deletes. By `Handle`, and by `HandleRequests`
- * with one message a stream: a stream that is not answered may be there in part, message by message.
+ * The native interface over gRPC: three tables a message, overwrites of all fields, deletes. Rows by `Handle`, and by `HandleRequests`
+ * with one message a stream: a stream that is not answered may be there in part, message by message. Columns by `Handle`.
  */
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ColumnDataType as Type, SemanticType } from "../../../proto/gen/greptime/v1/common_pb.js";
 import { GreptimeDatabase, type GreptimeRequestSchema } from "../../../proto/gen/greptime/v1/database_pb.js";
 import { amountOf, type Batch, isOf, labelOf, shardTag, tableOf, timeOf, writerTag } from "../batch.ts";
-import { type Answer, type Door, deleteRequest } from "./door.ts";
+import { type Door, deleteRequest } from "./door.ts";
+import { answerOf, clientsOf, failureOf } from "./grpc-calls.ts";
 import { lineDoor } from "./line.ts";
 
 type Request = MessageInitShape<typeof GreptimeRequestSchema>;
@@ -47,43 +46,59 @@ function encode(batch: Batch, tables: readonly string[]): Request {
   return { request: { case: "rowInserts", value: { inserts } } } as Request; // values are those of the schema
 }
 
-/** Nothing was heard of a call that the server gave no code of its own. */
-function failureOf(thrown: unknown): Answer {
-  const error = ConnectError.from(thrown);
-  const code = error.metadata.get("x-greptime-err-code");
-  return code === null ? undefined : { refusal: `${code} ${Code[error.code]}: ${error.rawMessage.slice(0, 500)}` };
+/** Values of a column, in the field of its type. */
+function valuesOf(type: Type, values: readonly unknown[]): object {
+  switch (type) {
+    case Type.STRING:
+      return { stringValues: values };
+    case Type.INT64:
+      return { i64Values: values };
+    case Type.FLOAT64:
+      return { f64Values: values };
+    default:
+      return { timestampNanosecondValues: values };
+  }
+}
+
+/** The same rows as columns. */
+function encodeColumns(batch: Batch, tables: readonly string[]): Request {
+  const { request } = encode(batch, tables);
+  if (request?.case !== "rowInserts") throw new Error("rows are encoded");
+  const inserts = (request.value.inserts ?? []).map(({ tableName, rows }) => {
+    const all = rows?.rows ?? [];
+    const columns = SCHEMA.map(({ columnName, datatype, semanticType }, i) => {
+      const values = all.map((row) => row.values?.[i]?.valueData?.value);
+      return { columnName, datatype, semanticType, values: valuesOf(datatype, values) };
+    });
+    return { tableName, columns, rowCount: all.length };
+  });
+  return { request: { case: "inserts", value: { inserts: inserts.filter(({ rowCount }) => rowCount > 0) } } } as Request; // as those
 }
 
 async function* only(request: Request): AsyncGenerator<Request> {
   yield request;
 }
 
-function doorOf(name: string, isStream: boolean): Door {
+const clientOf = clientsOf(GreptimeDatabase);
+
+type Way = "rows" | "stream" | "columns";
+
+function doorOf(name: string, way: Way): Door {
   const tables = [0, 1, 2].map((i) => `crash_${name.replace("-", "_")}_${i}`);
-  /** Of the server that runs: a killed one leaves its connection broken. */
-  const clients = new Map<string, ReturnType<typeof createClient<typeof GreptimeDatabase>>>();
-  const clientOf = (baseUrl: string): ReturnType<typeof createClient<typeof GreptimeDatabase>> => {
-    const client = clients.get(baseUrl) ?? createClient(GreptimeDatabase, createGrpcTransport({ baseUrl }));
-    clients.set(baseUrl, client);
-    return client;
-  };
   return {
     ...lineDoor,
     name,
     tables,
     changes: ["full", "delete"],
     request(batch) {
-      const { kind, writer, origin } = batch;
+      const { kind, writer, origin, seats } = batch;
       if (kind === "delete") return deleteRequest(tables, batch, `writer = '${writerTag(writer)}' AND origin = ${origin}`);
       return {
         async call(grpcUrl) {
-          const request = encode(batch, tables);
+          const request = way === "columns" ? encodeColumns(batch, tables) : encode(batch, tables);
           const client = clientOf(grpcUrl);
-          const answer = isStream ? client.handleRequests(only(request)) : client.handle(request);
-          return await answer.then(({ response }): Answer => {
-            const { value } = response;
-            return value?.value === batch.seats ? "good" : { refusal: `${value?.value} rows of ${batch.seats}` };
-          }, failureOf);
+          const answer = way === "stream" ? client.handleRequests(only(request)) : client.handle(request);
+          return await answer.then(({ response }) => answerOf(response.value?.value, seats), failureOf);
         },
       };
     },
@@ -91,7 +106,10 @@ function doorOf(name: string, isStream: boolean): Door {
 }
 
 /** Unary. */
-export const nativeDoor: Door = doorOf("native", false);
+export const nativeDoor: Door = doorOf("native", "rows");
 
 /** Streams of one message. */
-export const nativeStreamDoor: Door = doorOf("native-stream", true);
+export const nativeStreamDoor: Door = doorOf("native-stream", "stream");
+
+/** Columns. */
+export const nativeColumnsDoor: Door = doorOf("native-columns", "columns");

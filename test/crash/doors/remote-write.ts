@@ -8,8 +8,10 @@ const TABLES = ["crash_metric_0", "crash_metric_1", "crash_metric_2"];
 /** A value holds version and seat: the seat is its fraction in steps of 2^-12, so that sums of many are exact. */
 const SEAT_STEPS = 4096;
 
-const valueOf = (version: number, seat: number): number => version + seat / SEAT_STEPS;
-const millisOf = (origin: number, seat: number): number => secondOf(origin) * 1000 + seat;
+/** The value of a row. */
+export const valueOf = (version: number, seat: number): number => version + seat / SEAT_STEPS;
+/** Its time in milliseconds. */
+export const millisOf = (origin: number, seat: number): number => secondOf(origin) * 1000 + seat;
 
 function seriesOf(batch: Batch): SentSeries[] {
   const { writer, number, origin } = batch;

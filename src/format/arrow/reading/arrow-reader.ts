@@ -23,8 +23,13 @@ import { ColumnReader } from "./read-column.ts";
 import { INTERVALS_AS_BYTES } from "./read-values.ts";
 import { Scratch, threadScratch } from "../scratch.ts";
 
-/** Memory that a message may take beside its own bytes. Reason: zstd makes 64 MiB of a few KiB. */
+/**
+ * Memory that a message may take beside its own bytes, and how that grows with these from what any may take.
+ * Reason: zstd makes 64 MiB of a few KiB.
+ */
 const UNFOLDED_BYTES_MAX: number = 512 * 1024 * 1024;
+const UNFOLDED_BYTES_MIN: number = 64 * 1024 * 1024;
+const UNFOLDED_BYTES_PER_BYTE = 16;
 
 /** Numbers of the union `MessageHeader`, and of the versions that are read: 1.0 and the one before it. */
 const HEADER = { none: 0, schema: 1, dictionary: 2, batch: 3 } as const;
@@ -95,7 +100,8 @@ export class ArrowReader {
     if (kind === HEADER.schema) return this.schema(header);
     const { fields } = this;
     if (fields === undefined) throw malformed("the first message of a stream is its schema");
-    const allowance = new Allowance(this.bytesMax);
+    const unfolded = Math.max(UNFOLDED_BYTES_MIN, body.length * UNFOLDED_BYTES_PER_BYTE);
+    const allowance = new Allowance(Math.min(this.bytesMax, unfolded));
     if (kind === HEADER.dictionary) return this.dictionary(header, body, allowance);
     if (kind !== HEADER.batch) throw unsupported(`messages of kind ${kind}; schemas, dictionaries and batches are`);
     return { kind: "batch", batch: this.batch(header, body, fields, allowance) };
@@ -125,13 +131,16 @@ export class ArrowReader {
     const isBorrowed = rowCount <= this.borrowedRowsMax;
     if (isBorrowed) threadScratch.begin();
     const scratch = isBorrowed ? threadScratch : new Scratch();
-    const reader = new ColumnReader(new Body(header, body, allowance, scratch), this.dictionaries);
+    const buffers = new Body(header, body, allowance, scratch);
+    buffers.checkRows(rowCount);
+    const reader = new ColumnReader(buffers, this.dictionaries);
     const vectors = fields.map((field) => {
       const column = reader.read(field);
       if (column.rowCount !== rowCount) throw malformed(`column ${field.path} has ${column.rowCount} rows; the batch has ${rowCount}`);
-      return field.type.kind === "interval" ? intervalTexts(column.vector, rowCount) : column.vector;
+      if (field.type.kind !== "interval") return column.vector;
+      allowance.make(rowCount);
+      return intervalTexts(column.vector, rowCount);
     });
-    if (fields.length === 0) allowance.take(rowCount);
     return { rowCount, vectors };
   }
 }

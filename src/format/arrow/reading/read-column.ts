@@ -1,5 +1,5 @@
 /** One column of a record batch: its own buffers, and those of what it is made of. */
-import type { DataType, NestedType } from "../../../column/data-type.ts";
+import { type DataType, isNested, type NestedType } from "../../../column/data-type.ts";
 import { intervalOfBytes } from "../../../column/interval-bytes.ts";
 import { encodeNested, type NestedPart } from "../../../column/nested.ts";
 import { scalarAt } from "../../../column/scalar.ts";
@@ -45,6 +45,7 @@ export class ColumnReader {
     const { rowCount, validity } = this.begin(field);
     const indexes = readValues({ ...dictionary, kind: "int" }, this.body, field, rowCount, validity);
     this.body.allowance.take(rowCount * 4);
+    if (isNested(field.type)) this.body.allowance.make(rowCount);
     return { rowCount, vector: this.dictionaries.pick(dictionary, field, indexes, rowCount, this.body.scratch) };
   }
 
@@ -97,6 +98,7 @@ export class ColumnReader {
     const ends = this.read(endsField);
     const values = this.read(valuesField);
     this.body.allowance.take(rowCount * ROW_BYTES);
+    this.body.allowance.make(rowCount);
     const type = scalarType(valuesField.type);
     const rows: Scalar[] = [];
     for (let run = 0; run < ends.rowCount && rows.length < rowCount; run++) {
@@ -130,7 +132,10 @@ export class ColumnReader {
 
   private items(field: ArrowField, end: number): (from: number, to: number) => readonly NestedPart[] {
     const part = this.parts(field, end);
-    return (from, to) => Array.from({ length: to - from }, (_, i) => part(from + i));
+    return (from, to) => {
+      this.body.allowance.make(to - from);
+      return Array.from({ length: to - from }, (_, i) => part(from + i));
+    };
   }
 
   private entries(field: ArrowField, end: number): (from: number, to: number) => readonly NestedPart[] {
@@ -140,7 +145,10 @@ export class ColumnReader {
       (row: number) => NestedPart,
       (row: number) => NestedPart,
     ];
-    return (from, to) => Array.from({ length: to - from }, (_, i) => [key(from + i), value(from + i)]).flat();
+    return (from, to) => {
+      this.body.allowance.make(2 * (to - from));
+      return Array.from({ length: to - from }, (_, i) => [key(from + i), value(from + i)]).flat();
+    };
   }
 
   /** Values of a column that others are made of. */
@@ -157,6 +165,7 @@ export class ColumnReader {
 
   private nested(field: ArrowField, rowCount: number, validity: Validity, partsOf: (row: number) => readonly NestedPart[]): Vector {
     this.body.allowance.take(rowCount * ROW_BYTES);
+    this.body.allowance.make(rowCount * (field.shape.kind === "struct" ? 1 + field.children.length : 1));
     const type = field.type as NestedType; // of lists, maps and structs
     const values = Array.from({ length: rowCount }, (_, row) => {
       if (validity !== undefined && validity[row]! === 0) return undefined;

@@ -35,6 +35,7 @@ export function readValues(shape: ValueShape, body: Body, field: ArrowField, row
   switch (shape.kind) {
     case "bits":
       needBytes(buffer, Math.ceil(rowCount / 8), field);
+      body.allowance.take(rowCount);
       return number(unpackedBits(buffer, rowCount, scratch.bytes(rowCount)), validity);
     case "int":
       if (shape.bits !== 64) return number(smallIntegers(read(shape.bits / 8), shape.bits, shape.signed, rowCount), validity);

@@ -2,10 +2,11 @@
  * Commands and actions of Flight SQL inside `google.protobuf.Any`: a type URL whose last part names the message, and its bytes. What else
  * comes in a descriptor or a ticket (a request of the native interface) is not ours, and is told by its first bytes alone.
  */
-import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import { readMessage } from "../read-message.ts";
 import { COMMAND_BYTES_MAX } from "./limits.ts";
 
 /** Package of every message of Flight SQL. */
@@ -52,11 +53,7 @@ function beginsAsOurs(bytes: Uint8Array): boolean {
 
 /** A message out of its bytes. @throws DbError InvalidArguments */
 export function decoded<D extends DescMessage>(schema: D, bytes: Uint8Array, what: string = schema.name): MessageShape<D> {
-  try {
-    return fromBinary(schema, bytes);
-  } catch (thrown) {
-    throw invalid(`its bytes are no ${what}: ${thrown instanceof Error ? thrown.message : "cut off"}`, thrown);
-  }
+  return readMessage(schema, bytes, `a command of Flight SQL, ${what}`);
 }
 
 /** The bytes of an Any around a message. */
@@ -65,9 +62,8 @@ export function packed<D extends DescMessage>(schema: D, message: MessageShape<D
   return toBinary(AnySchema, any);
 }
 
-function invalid(why: string, cause?: unknown): DbError {
-  const message = `cannot read a command of Flight SQL: ${why}`;
-  return new DbError(StatusCode.InvalidArguments, message, cause === undefined ? undefined : { cause });
+function invalid(why: string): DbError {
+  return new DbError(StatusCode.InvalidArguments, `cannot read a command of Flight SQL: ${why}`);
 }
 
 /** An error about a message that Flight SQL has and this server has not, or that came where it does not belong. */

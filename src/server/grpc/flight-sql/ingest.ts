@@ -16,6 +16,7 @@ import {
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { type DataType, displayName, sqlName, STRING } from "../../../column/data-type.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import type { Session } from "../../../db/session.ts";
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { tableNotFound } from "../../../table/not-found.ts";
@@ -29,6 +30,9 @@ const TIME_OF_ARRIVAL = `greptime_timestamp TIMESTAMP(3) NOT NULL DEFAULT curren
 /** Options that are about columns. */
 const TIME_INDEX = "time_index";
 const TAGS = "tags";
+
+/** Rows that are taken at a time. Reason: their columns are made at once on the thread, 1.8 µs a row; others get a turn between. */
+const STEP_ROWS = 8192;
 
 const wrong = (why: string): DbError => new DbError(StatusCode.InvalidArguments, `cannot ingest: ${why}`);
 const quotedText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
@@ -54,7 +58,12 @@ export async function ingest(
   const intake = parts.db.intake([session.database, table], columns, `INGEST INTO ${quotedName(table)}`, session);
   try {
     const types = input.columns.map(({ type }) => type);
-    for await (const { vectors, rowCount } of input.batches) await intake.add(vectors, types, rowCount);
+    for await (const batch of input.batches) {
+      for (let from = 0; from < batch.rowCount; from += STEP_ROWS) {
+        const { vectors, rowCount } = sliceBatch(batch, from, Math.min(batch.rowCount, from + STEP_ROWS));
+        await intake.add(vectors, types, rowCount);
+      }
+    }
     return await intake.finish();
   } finally {
     await intake.close();

@@ -193,7 +193,8 @@ const HELD: ReadonlySet<DataType["kind"]> = new Set(["boolean", "int", "float", 
 
 /** @throws DbError InvalidArguments for a column that comes twice, or no time index */
 function checkColumns(headers: readonly ArrowColumn[], columns: readonly WrittenColumn[], table: string): void {
-  const twice = headers.find(({ name }, i) => headers.findIndex((other) => other.name === name) !== i);
+  const seen = new Set<string>();
+  const twice = headers.find(({ name }) => seen.size === seen.add(name).size);
   if (twice !== undefined) throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: column ${twice.name} comes twice`);
   if (!columns.some(({ semantic }) => semantic === "timestamp")) {
     throw new DbError(StatusCode.InvalidArguments, `cannot write to ${table}: the schema has no column for its time index`);

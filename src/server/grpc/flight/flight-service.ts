@@ -6,7 +6,7 @@
  *   GetFlightInfo, GetSchema   of a table by its path, of a GreptimeRequest, of Flight SQL
  *   ListFlights    tables of the database
  */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { GreptimeRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import {
   type Action,
@@ -28,16 +28,18 @@ import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Session } from "../../../db/session.ts";
 import { type ArrowCompression, arrowEmptyParts, encodeArrowSchema } from "../../../format/arrow/encode-stream.ts";
+import type { StatementResult } from "../../../query/statement-result.ts";
 import { readHints } from "../../common/hints.ts";
 import type { WriteSettings } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
 import { GrpcStatusError } from "../errors.ts";
+import { readMessage } from "../read-message.ts";
 import { framed, type GrpcService, grpcService, raw } from "../service.ts";
 import { bulkInsert } from "./bulk-insert.ts";
 import { affectedRows, flightDataOf, flightFrame } from "./flight-data.ts";
 import { type FlightInfoInit, type FlightSqlDoor, type PutResultInit, type ResultInit, sqlCommandOf } from "./flight-sql-door.ts";
 import { sessionOf } from "../request-session.ts";
-import { greptimeRequestOf, statementOf } from "./greptime-ticket.ts";
+import { queryOf, type TicketQuery } from "./greptime-ticket.ts";
 import { PutStream } from "./put-stream.ts";
 
 const encoder = new TextEncoder();
@@ -76,7 +78,7 @@ export function flightService(parts: FlightParts): GrpcService {
         yield* parts.flightSql?.actions ?? [];
       },
     },
-    parts.packsMessages,
+    { packsAnswers: parts.packsMessages },
   );
 }
 
@@ -90,7 +92,7 @@ async function* handshake(requests: AsyncIterable<HandshakeRequest>, call: Call)
     if (payload.length === 0) break;
     let auth: { readonly username: string; readonly password: string };
     try {
-      auth = fromBinary(BasicAuthSchema, payload);
+      auth = readMessage(BasicAuthSchema, payload);
     } catch (thrown) {
       throw new DbError(StatusCode.InvalidAuthHeader, "cannot read the payload of a handshake: it is no BasicAuth", { cause: thrown });
     }
@@ -108,16 +110,20 @@ async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): Async
     yield* parts.flightSql?.doGet(command, call) ?? noFlightSql();
     return;
   }
-  const request = greptimeRequestOf(ticket);
-  const text = statementOf(request);
-  if (text !== undefined) {
-    const session = await sessionOf(request.header, call);
-    for await (const result of parts.db.sql(text, session)) yield* flightDataOf(result, parts.compression);
+  const query = queryOf(ticket);
+  if (query !== undefined) {
+    const session = await sessionOf(query.header, call);
+    for await (const result of resultsOf(query, session, parts.db)) yield* flightDataOf(result, parts.compression);
     return;
   }
-  if (request.request.case === undefined) throw new DbError(StatusCode.InvalidArguments, "Invalid flight ticket: it has no request");
-  if (parts.handle === undefined) throw new DbError(StatusCode.Unsupported, `Not supported in a ticket: ${request.request.case}`);
+  if (parts.handle === undefined) throw new DbError(StatusCode.Unsupported, "Not supported in a ticket: a request that is no query");
   yield flightFrame(arrowEmptyParts(), affectedRows(await parts.handle(ticket, call)));
+}
+
+/** What a query gives. PromQL is prepared, which takes one statement and no more: `up; DROP TABLE t` is no query. */
+async function* resultsOf({ text, isPromql }: TicketQuery, session: Session, db: Db): AsyncGenerator<StatementResult> {
+  if (isPromql) yield* db.execute(await db.prepare(text, session), [], session);
+  else yield* db.sql(text, session);
 }
 
 async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {
@@ -159,10 +165,9 @@ interface Described {
 
 async function described({ type, cmd, path }: FlightDescriptor, call: Call, { db }: FlightParts): Promise<Described> {
   if (type === DescriptorType.CMD) {
-    const request = greptimeRequestOf(cmd);
-    const text = statementOf(request);
-    if (text === undefined) throw new DbError(StatusCode.InvalidArguments, "cannot describe a request that is no query");
-    const { columns } = await db.prepare(text, await sessionOf(request.header, call));
+    const query = queryOf(cmd);
+    if (query === undefined) throw new DbError(StatusCode.InvalidArguments, "cannot describe a request that is no query");
+    const { columns } = await db.prepare(query.text, await sessionOf(query.header, call));
     return { schema: encodeArrowSchema(columns ?? []), ticket: cmd };
   }
   const [table] = path;

@@ -1,5 +1,5 @@
 /** Where Flight SQL begins: requests whose descriptor, ticket or action is a message of it go on to whoever serves it. */
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import type {
   Action,
@@ -10,7 +10,9 @@ import type {
   ResultSchema,
   SchemaResultSchema,
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
+import { DbError } from "../../../base/error.ts";
 import type { Call } from "../call.ts";
+import { readMessage } from "../read-message.ts";
 import type { PutStream } from "./put-stream.ts";
 
 /** What is known of rows before they are asked for. */
@@ -43,9 +45,10 @@ export function sqlCommandOf(bytes: Uint8Array): Any | undefined {
   // An Any begins with its type, so that nothing else is taken apart: tag, length, and a text that all of them begin with.
   if (bytes[0] !== 0x0a || !latin1(bytes.subarray(2, 3 + PREFIX.length)).includes(PREFIX.slice(0, -1))) return undefined;
   try {
-    const any = fromBinary(AnySchema, bytes);
+    const any = readMessage(AnySchema, bytes);
     return any.typeUrl.startsWith(PREFIX) ? any : undefined;
-  } catch {
+  } catch (thrown) {
+    if (!(thrown instanceof DbError)) throw thrown;
     return undefined; // It only looked like one: others say what is wrong with it.
   }
 }

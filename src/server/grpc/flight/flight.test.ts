@@ -194,6 +194,21 @@ describe("DoGet", () => {
     expect(rows.length).toBe(3);
   });
 
+  test("a range of PromQL is one query, whatever stands behind it", async () => {
+    await run("CREATE TABLE IF NOT EXISTS untouched (ts TIMESTAMP(3) TIME INDEX, v DOUBLE)");
+    for (const [query, start] of [
+      ["untouched; DROP TABLE untouched", "0"],
+      ["\n;DROP TABLE untouched;", "0"],
+      [") untouched; DROP TABLE untouched", "\\"],
+      ["untouched # ' \n; DROP TABLE untouched", "'); DROP TABLE untouched; --"],
+    ] as const) {
+      const range = { query, start, end: "10", step: "5s", lookback: "" };
+      const given = ticket({ request: { case: "query", value: { query: { case: "promRangeQuery", value: range } } } });
+      expect((await failureOf(() => client.doGet(given)))[0]).toBe(Code.InvalidArgument);
+    }
+    await run("SELECT * FROM untouched");
+  });
+
   test("the header names database and account, before the metadata", async () => {
     await run("CREATE DATABASE IF NOT EXISTS elsewhere");
     const header = {

@@ -1,25 +1,32 @@
 /** Tickets that are a `GreptimeRequest` (contract query.md 5.4): who asks, in which database, and the one statement. */
-import { fromBinary } from "@bufbuild/protobuf";
+import type { RequestHeader } from "../../../../proto/gen/greptime/v1/common_pb.js";
 import type { PromRangeQuery } from "../../../../proto/gen/greptime/v1/prom_pb.js";
-import { type GreptimeRequest, GreptimeRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
+import { type QueryRequest, QueryRequestSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { DbError } from "../../../base/error.ts";
 import { atOnce } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { splitStatements } from "../../wire/split-statements.ts";
+import { readMessage } from "../read-message.ts";
+import { readHeader, readRequest } from "../services/greptime-request.ts";
 
-/** Reads a ticket. @throws DbError InvalidArguments */
-export function greptimeRequestOf(ticket: Uint8Array): GreptimeRequest {
-  try {
-    return fromBinary(GreptimeRequestSchema, ticket);
-  } catch (thrown) {
-    throw new DbError(StatusCode.InvalidArguments, "Invalid flight ticket: it is no GreptimeRequest", { cause: thrown });
-  }
+/** A query of a ticket. */
+export interface TicketQuery {
+  readonly header: RequestHeader;
+  /** Its one statement. */
+  readonly text: string;
+  /** Whether it was made of PromQL, whose `;` SQL's own grammar alone tells from the end of the statement. */
+  readonly isPromql: boolean;
 }
 
-/** The text of the one statement of a query; undefined where the request is no query. @throws DbError InvalidArguments, Unsupported */
-export function statementOf({ request }: GreptimeRequest): string | undefined {
-  if (request.case !== "query") return undefined;
-  const { query } = request.value;
+/** The query of a ticket; undefined: its request is another, which nobody has read yet. @throws DbError InvalidArguments, Unsupported */
+export function queryOf(ticket: Uint8Array): TicketQuery | undefined {
+  const { header, kind, body } = readRequest(ticket, true);
+  if (kind !== "query") return undefined;
+  const request = readMessage(QueryRequestSchema, body);
+  return { header: readHeader(header), text: textOf(request), isPromql: request.query.case === "promRangeQuery" };
+}
+
+function textOf({ query }: QueryRequest): string {
   switch (query.case) {
     case "sql":
       return onlyStatement(query.value);

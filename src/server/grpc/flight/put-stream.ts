@@ -1,10 +1,8 @@
 /** What a client puts: a descriptor, a schema, and batches, each with metadata of its own. Shared by bulk inserts and Flight SQL. */
-import { fromBinary } from "@bufbuild/protobuf";
 import { type FlightDescriptor, FlightDescriptorSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import type { Batch } from "../../../column/batch.ts";
 import { type ArrowColumn, ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
+import { readMessage } from "../read-message.ts";
 import { type FlightMessage, readFlightData } from "./flight-data.ts";
 
 /** Rows of a message. Vectors lie on what was received, and stay valid unless memory was borrowed. */
@@ -25,7 +23,7 @@ export class PutStream {
 
   private constructor(first: FlightMessage, messages: AsyncIterator<Uint8Array>) {
     this.messages = messages;
-    this.descriptor = first.descriptor.length === 0 ? undefined : descriptorOf(first.descriptor);
+    this.descriptor = first.descriptor.length === 0 ? undefined : readMessage(FlightDescriptorSchema, first.descriptor);
     this.reader = new ArrowReader();
     const schema = first.header.length === 0 ? undefined : this.reader.read(first.header, first.body);
     this.headers = schema?.kind === "schema" ? schema.headers : undefined;
@@ -68,13 +66,5 @@ export class PutStream {
   /** All batches that are left. @throws as `next` */
   async *batches(): AsyncGenerator<PutBatch, void, undefined> {
     for (let batch = await this.next(); batch !== undefined; batch = await this.next()) yield batch;
-  }
-}
-
-function descriptorOf(bytes: Uint8Array): FlightDescriptor {
-  try {
-    return fromBinary(FlightDescriptorSchema, bytes);
-  } catch (thrown) {
-    throw new DbError(StatusCode.InvalidArguments, "cannot read FlightData: its descriptor is none", { cause: thrown });
   }
 }

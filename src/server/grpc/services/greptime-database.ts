@@ -7,7 +7,7 @@
  * are synced, the next are decoded (pending-writes.ts), and a client that is faster waits by HTTP/2's windows. The first failure ends the
  * stream; what was durable before stays, and the answer, which counts rows and is given when all of them are durable, is not given.
  */
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { GreptimeDatabase, type GreptimeResponseSchema } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
 import { DbError, invalidArguments } from "../../../base/error.ts";
@@ -16,9 +16,10 @@ import type { Session } from "../../../db/session.ts";
 import { type Hints, readHints } from "../../common/hints.ts";
 import { checkDatabase } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
+import { readMessage } from "../read-message.ts";
 import { sessionOf } from "../request-session.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
-import { decoded, readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
+import { readHeader, type RawRequest, readRequest } from "./greptime-request.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type LoggedRows, RowWrites, type RowWritesParts } from "./row-writes.ts";
 
@@ -168,7 +169,7 @@ class Requests {
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
     if (body.length > DDL_BYTES_MAX) throw invalidArguments(`cannot read DdlRequest: it has more than ${DDL_BYTES_MAX} bytes`);
-    const request = decoded("DdlRequest", () => fromBinary(DdlRequestSchema, body, { readUnknownFields: false }));
+    const request = readMessage(DdlRequestSchema, body);
     const result = await this.parts.db.define(request, session);
     return result.kind === "affected" ? result.rowCount : 0;
   }

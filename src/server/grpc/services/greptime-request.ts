@@ -1,11 +1,10 @@
 /**
  * GreptimeRequest as bytes: its header as a message, and which of the requests it is with that one's bytes, which nobody has read yet.
  */
-import { fromBinary } from "@bufbuild/protobuf";
 import { type RequestHeader, RequestHeaderSchema } from "../../../../proto/gen/greptime/v1/common_pb.js";
-import { DbError, errorText, invalidArguments } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
+import { invalidArguments } from "../../../base/error.ts";
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
+import { readMessage } from "../read-message.ts";
 
 /** Largest header, bytes. Reason: it is read into objects. Error: InvalidArguments. */
 const HEADER_BYTES_MAX: number = 64 * 1024;
@@ -34,8 +33,8 @@ const KINDS: ReadonlyMap<number, RequestKind> = new Map([
 ]);
 const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** Takes a message apart. @throws DbError InvalidArguments for bytes that are none, and for a request of nothing */
-export function readRequest(bytes: Uint8Array): RawRequest {
+/** Takes a message apart. @param isTicket for errors @throws DbError InvalidArguments for bytes that are none, and for no request */
+export function readRequest(bytes: Uint8Array, isTicket = false): RawRequest {
   const reader = new ProtoReader();
   reader.open(bytes);
   let header = NOTHING;
@@ -57,9 +56,13 @@ export function readRequest(bytes: Uint8Array): RawRequest {
     }
   } catch (error) {
     if (!(error instanceof ProtoError)) throw error;
-    throw invalidArguments(`cannot read GreptimeRequest: ${error.message}`, error);
+    const what = isTicket ? "Invalid flight ticket: it is no GreptimeRequest" : "cannot read GreptimeRequest";
+    throw invalidArguments(`${what}: ${error.message}`, error);
   }
-  if (kind === undefined) throw invalidArguments("cannot handle the GreptimeRequest: it is empty; set one of its requests");
+  if (kind === undefined) {
+    const empty = "cannot handle the GreptimeRequest: it is empty; set one of its requests";
+    throw invalidArguments(isTicket ? "Invalid flight ticket: it has no request" : empty);
+  }
   return { header, kind, body };
 }
 
@@ -68,14 +71,5 @@ export function readHeader(bytes: Uint8Array): RequestHeader {
   if (bytes.length > HEADER_BYTES_MAX) {
     throw invalidArguments(`cannot read RequestHeader: it has ${bytes.length} bytes, at most ${HEADER_BYTES_MAX} are allowed`);
   }
-  return decoded("RequestHeader", () => fromBinary(RequestHeaderSchema, bytes, { readUnknownFields: false }));
-}
-
-/** What the library reads of bytes of a client. @throws DbError InvalidArguments */
-export function decoded<T>(message: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new DbError(StatusCode.InvalidArguments, `cannot read ${message}: ${errorText(error, 200)}`, { cause: error });
-  }
+  return readMessage(RequestHeaderSchema, bytes);
 }

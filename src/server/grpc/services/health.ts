@@ -4,14 +4,14 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../..
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Db } from "../../../db/db.ts";
-import { type GrpcService, grpcService } from "../service.ts";
+import { type GrpcService, grpcService, type MethodsOf, OPEN_MESSAGE_BYTES_MAX } from "../service.ts";
 
 /** How often a watched status is looked at, milliseconds. */
 const LOOK_MS = 1000;
 
 /** `greptime.v1.HealthCheck`: it answers. */
 export function greptimeHealthService(): GrpcService {
-  return grpcService(HealthCheck, { healthCheck: () => ({}) });
+  return grpcService(HealthCheck, { healthCheck: () => ({}) }, { messageBytesMax: OPEN_MESSAGE_BYTES_MAX });
 }
 
 /** `grpc.health.v1.Health`. @param served full names of the services that are mounted */
@@ -20,7 +20,7 @@ export function healthService(db: Pick<Db, "health">, served: ReadonlySet<string
     if (name !== "" && !served.has(name)) return Status.SERVICE_UNKNOWN;
     return db.health().ok ? Status.SERVING : Status.NOT_SERVING;
   };
-  return grpcService(Health, {
+  const methods: MethodsOf<typeof Health> = {
     check({ service }) {
       const status = statusOf(service);
       if (status === Status.SERVICE_UNKNOWN) throw new DbError(StatusCode.TableNotFound, `there is no service ${service.slice(0, 200)}`);
@@ -35,7 +35,8 @@ export function healthService(db: Pick<Db, "health">, served: ReadonlySet<string
         await lookLater(signal);
       }
     },
-  });
+  };
+  return grpcService(Health, methods, { messageBytesMax: OPEN_MESSAGE_BYTES_MAX });
 }
 
 /** Resolves when it is time for the next look, or the client left. */

@@ -21,7 +21,7 @@ import {
 } from "../../../../proto/gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../../../../proto/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { invalidArguments } from "../../../base/error.ts";
-import { type GrpcService, grpcService } from "../service.ts";
+import { type GrpcService, grpcService, OPEN_MESSAGE_BYTES_MAX } from "../service.ts";
 
 type Answer = MessageInitShape<typeof ServerReflectionResponseSchema>;
 type AnswerBody = NonNullable<Answer["messageResponse"]>;
@@ -43,7 +43,9 @@ export function reflectionServices(others: readonly DescService[]): readonly Grp
   }
   // The older version has the same messages under other names, which are made of the same parts.
   const alpha = ServerReflectionAlpha as unknown as typeof ServerReflection;
-  return [ServerReflection, alpha].map((version) => grpcService(version, { serverReflectionInfo }));
+  return [ServerReflection, alpha].map((version) =>
+    grpcService(version, { serverReflectionInfo }, { messageBytesMax: OPEN_MESSAGE_BYTES_MAX }),
+  );
 }
 
 function checkNames({ host, messageRequest: { value = "" } }: ServerReflectionRequest): void {
