@@ -1,6 +1,6 @@
 /** Who may do what on the gRPC port: every method with credentials that are missing, wrong, and of accounts that may only read or write. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   FlightDataSchema,
   FlightDescriptor_DescriptorType,
@@ -12,6 +12,7 @@ import {
   CommandStatementUpdateSchema,
   TicketStatementQuerySchema,
 } from "../../proto/gen/arrow/flight/FlightSql_pb.js";
+import { GreptimeRequestSchema } from "../../proto/gen/greptime/v1/database_pb.js";
 import { SEEDS, type Seed } from "../fuzz/grpc/seeds.ts";
 import { BULK_TABLE } from "../fuzz/grpc/arrow-seeds.ts";
 import { anyOf } from "../support/flight-sql-client.ts";
@@ -33,10 +34,19 @@ const isOpen = ({ service, path }: Seed): boolean => OPEN.test(service) || OPEN.
 const isWrite = (seed: Seed): boolean =>
   seed.counted !== undefined ||
   ["MetricsService", "TraceService", "LogsService", "GreptimeDatabase"].includes(seed.service) ||
-  isUpdate(seed);
+  isUpdate(seed) ||
+  isTicketOfRows(seed);
 /** Ingest and an update of Flight SQL; the others of its DoPut bind values. */
 const isUpdate = ({ path, messages }: Seed): boolean =>
   path.endsWith("DoPut") && /CommandStatement(?:Ingest|Update)/.test(Buffer.from(messages[0] ?? []).toString("latin1"));
+
+/** A ticket may hold a message of rows, which is no query. */
+function isTicketOfRows({ path, messages: [first] }: Seed): boolean {
+  if (!path.endsWith("/DoGet") || first === undefined) return false;
+  const { ticket } = fromBinary(TicketSchema, first);
+  if (Buffer.from(ticket).includes("type.googleapis.com")) return false;
+  return fromBinary(GreptimeRequestSchema, ticket).request.case === "rowInserts";
+}
 
 let server: TestServer;
 let client: RawGrpc;

@@ -18,6 +18,8 @@ export interface SeenFrame {
 class MemorySocket implements Http2Socket {
   readonly written: Uint8Array[] = [];
   isFull = false;
+  /** Takes all and sends it later, as a socket of TLS does: nothing tells when that is done. */
+  holdsOn = false;
   isEnded = false;
   isDestroyed = false;
   writableLength = 0;
@@ -31,9 +33,10 @@ class MemorySocket implements Http2Socket {
     for (const heard of this.heard.get(event) ?? []) heard(chunk);
   }
 
-  write(bytes: Uint8Array): void {
+  write(bytes: Uint8Array): boolean {
     this.written.push(bytes.slice());
-    if (this.isFull) this.writableLength += bytes.length;
+    if (this.isFull || this.holdsOn) this.writableLength += bytes.length;
+    return !this.isFull;
   }
 
   end(): void {

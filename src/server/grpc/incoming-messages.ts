@@ -266,7 +266,7 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     const { message, counted, buffer } = ready;
     const { encoding, isEnveloped } = this.forms;
     if (this.isAside && isEnveloped) {
-      const isPlain = message[0] === 0;
+      const isPlain = ((message[0] ?? 0) & COMPRESSED) === 0;
       this.aside.push(isPlain ? ready : undefined);
       if (isPlain) return EMPTY_MESSAGE;
     }

@@ -35,7 +35,7 @@ export function bytesOf(message: Message): Uint8Array {
 }
 
 /** How many bytes go before a message of that length. */
-export function wrapBytes(length: number): number {
+function wrapBytes(length: number): number {
   if (length === 0) return 0;
   let count = 2;
   for (let rest = Math.floor(length / 128); rest > 0; rest = Math.floor(rest / 128)) count++;
@@ -43,7 +43,7 @@ export function wrapBytes(length: number): number {
 }
 
 /** Writes them. @param at where they begin @param length of the message that follows, below 2^32 */
-export function writeWrap(out: Uint8Array, at: number, length: number): void {
+function writeWrap(out: Uint8Array, at: number, length: number): void {
   if (length === 0) return;
   out[at] = TAG;
   let place = at + 1;

@@ -196,6 +196,19 @@ test("a socket that is full is written to again when it is empty, and the writer
   expect(data.reduce((sum, { payload }) => sum + payload.length, 0)).toBe(2_000_000);
 });
 
+test("a socket that takes all and sends it later, without a word, is written to as one that is empty", async () => {
+  const peer = new Http2Peer();
+  peer.socket.holdsOn = true;
+  peer.hello().send(headersFrame(1, REQUEST, true));
+  await peer.frames();
+  const [stream] = peer.streams;
+  stream?.respond(200, []);
+  stream?.write(Buffer.alloc(30_000));
+  stream?.end([]);
+  const data = await peer.framesOfType(FrameType.Data);
+  expect(data.reduce((sum, { payload }) => sum + payload.length, 0)).toBe(30_000);
+});
+
 test("a connection that is told to finish lets its streams end and takes no more", async () => {
   const peer = new Http2Peer(echo).hello().send(headersFrame(1));
   peer.connection.finish();

@@ -18,7 +18,8 @@ import type { Http2Stream } from "./stream.ts";
 export interface Sink {
   /** Bytes that were written and not yet taken by the system. */
   readonly writableLength: number;
-  write(bytes: Uint8Array): unknown;
+  /** @returns false: it is full, and "drain" tells when it is not */
+  write(bytes: Uint8Array): boolean;
 }
 
 /** Batches shorter than this are written as copies. Reason: a socket that is full would keep the whole buffer. */
@@ -115,10 +116,10 @@ export class Sender {
 
   private put(): void {
     const isShort = batch.length < COPIED_BYTES_MAX;
-    this.sink.write(isShort ? Buffer.from(batch.bytes()) : batch.bytes());
-    if (this.sink.writableLength === 0) return;
-    this.fullMs = this.now();
-    if (!isShort) batch = new ByteWriter(BATCH_BYTES + TURN_BYTES + FRAME_HEAD_BYTES);
+    const isTaken = this.sink.write(isShort ? Buffer.from(batch.bytes()) : batch.bytes());
+    // A socket of TLS holds on to what it takes, too, and tells of its end by "drain" only where it has said that it is full.
+    if (!isTaken) this.fullMs = this.now();
+    if (!isShort && this.sink.writableLength > 0) batch = new ByteWriter(BATCH_BYTES + TURN_BYTES + FRAME_HEAD_BYTES);
   }
 
   private fill(): void {
