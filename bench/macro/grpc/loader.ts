@@ -51,7 +51,10 @@ async function driverOf(plan: LoadPlan): Promise<Driver> {
   const to = { port, connections, rowsPerMessage, units, headers: {} };
   switch (load) {
     case "transport":
-      return await driveUnary({ ...to, path: "/greptime.v1.HealthCheck/HealthCheck" }, nativeMessages(timedRows, count, rowsPerMessage));
+      return await driveUnary(
+        { ...to, path: "/opentelemetry.proto.collector.trace.v1.TraceService/Export" },
+        nativeMessages(timedRows, count, rowsPerMessage),
+      );
     case "rows":
       return await driveUnary({ ...to, path: `${DATABASE}/Handle` }, nativeMessages(timedRows, count, rowsPerMessage));
     case "columns":
