@@ -1,4 +1,4 @@
-/** Values that are, or are not, among those of a sub-query, and keys of several types: the oracle runs sub-queries and pairs rows one by one. */
+/** Values that are, or are not, among those of a sub-query, and keys of several types: the oracle looks at each pair. */
 import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemorySpill } from "../../../../test/support/memory-spill.ts";
