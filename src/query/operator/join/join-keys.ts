@@ -3,7 +3,7 @@
  *
  *   integers of one sign, of up to 32 bits   as they are
  *   all other integers                       64 bits, signed
- *   signed beside unsigned of 64 bits        the same; what is negative, or beyond 2^63, equals nothing on the other side: it counts as NULL
+ *   signed beside unsigned of 64 bits        the same; what is negative, or beyond 2^63, equals nothing over there and counts as NULL
  */
 import { type DataType, INT64 } from "../../../column/data-type.ts";
 import type { Batch } from "../../../column/batch.ts";

@@ -54,7 +54,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
 
 test("keys meet by value, whatever their widths and signs", async () => {
   for (const [a, b] of PAIRS) {
-    for (const join of ["JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]) {
+    for (const join of ["JOIN", "LEFT ANTI JOIN"]) {
       const shown = join.includes("SEMI") || join.includes("ANTI") ? "l.ts" : "l.ts, r.ts";
       await check(`SELECT ${shown} FROM l ${join} r ON l.${a} = r.${b}`, { joinRowsFirst: 50 });
     }
