@@ -139,11 +139,11 @@ describe("what is no plan", () => {
 
   test("a newer version is refused by its number", () => {
     const newer = good.slice();
-    newer[2] = 2;
+    newer[2] = 3;
     const error = thrownBy(() => read(plain, resealed(newer)));
     expect(error.code).toBe(StatusCode.Unsupported);
     expect(error.message).toBe(
-      "cannot read a plan: it is of version 2 of the format, and this server reads versions 1 to 1; update this server",
+      "cannot read a plan: it is of version 3 of the format, and this server reads versions 1 to 2; update this server",
     );
   });
 

@@ -3,7 +3,7 @@
 /** What the bytes begin with. */
 export const MAGIC = 0x5056; // 'V' 'P'
 /** The version that is written, and the highest that is read. */
-export const PLAN_VERSION = 1;
+export const PLAN_VERSION = 2;
 
 /** Most bytes of a plan. Reason: a statement is at most 16 MiB, and constants take up to four times their text. Error: Unsupported. */
 export const PLAN_BYTES_MAX: number = 64 * 1024 * 1024;

@@ -1,25 +1,26 @@
 /**
  * The pairs of a join whose held side is in memory.
  *
- *   build   ids of key values (`KeyTable`); heads[id] → first held row, next[row] → the next one of equal keys
- *   probe   id of each streaming row's keys → its chain; without keys every held row is a candidate
+ *   probe   id of each streaming row's keys → its chain (`held-side.ts`); without keys every held row is a candidate
  *   filter  `residual` over the candidate pairs of some streaming rows at a time
  *   pair    what is left, each streaming row in turn; of outer joins, one without a partner is paired with the held row of NULLs behind
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
+ *
+ * Semi and anti joins by keys alone make no pairs: a number says that there is a partner.
  */
 import { assert } from "../../../base/assert.ts";
+import { countingUp } from "../../../base/bytes/counting-up.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
-import type { Batch } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
-import type { PlanNode } from "../contract/node.ts";
-import { FilterEvaluator, VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
+import { FilterEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
-import { type Join, otherSide, type Side } from "./join-sides.ts";
-import { concat } from "../kernels/concat.ts";
-import { sliceBatch } from "../../../column/slice.ts";
-import { KeyTable, NO_ROW } from "../group-keys/key-table.ts";
+import { gatherRuns } from "../kernels/gather.ts";
+import { type Held, PIECE_ROWS } from "./held-side.ts";
+import { JoinKeys } from "./join-keys.ts";
+import { asksOnly, hasPairs, type Join, otherSide } from "./join-sides.ts";
+import { NO_ROW } from "../group-keys/key-table.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";
 import { constantVector } from "../../expression/vector-values.ts";
@@ -30,8 +31,6 @@ const PAIRS_MAX = 8192;
 const LONG_PAIRS = 16;
 const QUICK_MS = 1;
 const LONG_MS = 8;
-/** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
-const PIECE_ROWS = 16_384;
 
 /**
  * The pairs of streaming rows with held ones.
@@ -46,75 +45,29 @@ export async function* probe(
   context: ExecContext,
   met?: Uint8Array,
 ): AsyncGenerator<ExecBatch> {
-  const own = otherSide(held.side);
-  const ownKeys = node.keys.map((key) => new VectorEvaluator(key[own], node[own].columns, context));
-  const pairs = new Pairs(node, held, context, met);
+  const ownKeys = new JoinKeys(node, otherSide(held.side), context);
+  const pairs = hasPairs(node) ? new Pairs(node, held, context, met) : undefined;
+  let base = 0;
   for await (const batch of streaming) {
     for (const piece of pieces(batch, PIECE_ROWS)) {
       checkCancelled(context);
       // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
       await context.pace.turn();
-      const keys = await vectorsOf(ownKeys, piece);
-      yield* pairs.of(piece, keys.length === 0 ? undefined : held.table.find(keys, piece.rowCount), context);
+      const keys = await ownKeys.of(piece);
+      const ids = keys.length === 0 ? undefined : held.table.find(keys, piece.rowCount);
+      if (pairs !== undefined) yield* pairs.of(piece, ids, context);
+      else if (ids === undefined) continue;
+      else if (held.side === "left") noteRows(held, ids);
+      else if (met !== undefined) noteMet(ids, met, base);
+      else {
+        const kept = keptRows(node, held, keys, ids);
+        if (kept.length > 0) yield rowsOf(piece, kept);
+      }
+      base += piece.rowCount;
     }
   }
   if (node.join === "full") yield* leftOver(node, held);
   else if (held.side === "left" && asksOnly(node)) yield* notedRows(held, node.join === "semi" ? 1 : 0);
-}
-
-/** Whether a join gives rows of the left side alone. */
-const asksOnly = (node: Join): boolean => node.join === "semi" || node.join === "anti";
-
-/** The held side of a join, and behind its rows one of NULLs. */
-export interface Held {
-  readonly side: Side;
-  readonly rows: Batch;
-  readonly rowCount: number;
-  readonly table: KeyTable;
-  readonly heads: Int32Array;
-  readonly next: Int32Array;
-  /** Which rows found a partner; for full joins, and for semi and anti joins whose left side is held. */
-  readonly met: Uint8Array;
-}
-
-/** Finds the partners of held rows. @throws DbError RuntimeResourcesExhausted, Cancelled */
-export async function build(node: Join, side: Side, all: Batch, context: ExecContext): Promise<Held> {
-  const { columns } = node[side];
-  const { rowCount } = all;
-  const types = node.keys.map((key) => key[side].type);
-  const table = new KeyTable(types, { nullsMatch: false }, context.budget.reserve);
-  const next = new Int32Array(rowCount).fill(NO_ROW);
-  const keys = node.keys.map((key) => new VectorEvaluator(key[side], columns, context));
-  const ids = keys.length === 0 ? undefined : new Int32Array(rowCount);
-  for (let at = 0; ids !== undefined && at < rowCount; at += PIECE_ROWS) {
-    checkCancelled(context);
-    const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
-    ids.set(table.add(await vectorsOf(keys, part), part.rowCount), at);
-    await context.pace.turn();
-  }
-  const heads = new Int32Array(table.size).fill(NO_ROW);
-  // From the last row to the first, so that chains ascend.
-  for (let row = rowCount - 1; ids !== undefined && row >= 0; row--) {
-    const id = ids[row] as number;
-    if (id === NO_ROW) continue;
-    next[row] = heads[id] as number;
-    heads[id] = row;
-  }
-  const padded: Batch = { rowCount: rowCount + 1, vectors: await withNullRow(all, columns, context) };
-  const isNoted = node.join === "full" || (side === "left" && asksOnly(node));
-  return { side, rows: padded, rowCount, table, heads, next, met: new Uint8Array(isNoted ? rowCount : 0) };
-}
-
-/** The columns of a batch with a row of NULLs behind the others. */
-async function withNullRow({ vectors, rowCount }: Batch, columns: PlanNode["columns"], context: ExecContext): Promise<readonly Vector[]> {
-  const made: Vector[] = [];
-  for (const [c, { type }] of columns.entries()) {
-    const vector = vectors[c];
-    const nulls = { vector: constantVector(type, undefined, 1), rowCount: 1 };
-    made.push(vector === undefined || rowCount === 0 ? nulls.vector : concat(type, [{ vector, rowCount }, nulls]));
-    await context.pace.turn();
-  }
-  return made;
 }
 
 /** Pairs of some rows of one streaming batch: row `own[i]` of it with row `partner[i]` of those held. */
@@ -166,39 +119,56 @@ class Pairs {
 
   /** Collects the candidates of rows `[from, end)` and gives `end`, and some of those of row `end` where they are many. */
   private collect(ids: Int32Array | undefined, from: number, to: number): number {
-    const { heads, next, rowCount, side } = this.held;
-    // A semi or anti join asks whether there is a partner, so without a residual one candidate will do, or all that are held but once.
-    const plain = this.residual === undefined && asksOnly(this.node);
-    const one = plain && side === "right";
-    this.count = 0;
-    for (let row = from; row < to; row++) {
-      if (this.count >= this.pairsMax) return row;
-      const id = ids === undefined ? NO_ROW : (ids[row] as number);
-      let partner = this.resumed;
-      this.resumed = NO_ROW;
-      if (partner === NO_ROW) partner = id !== NO_ROW ? (heads[id] as number) : ids === undefined && rowCount > 0 ? 0 : NO_ROW;
-      while (partner !== NO_ROW) {
-        if (this.count >= this.pairsMax) {
-          this.resumed = partner;
-          return row;
-        }
-        this.push(row, partner);
-        if (one) break;
-        if (ids !== undefined) partner = next[partner] as number;
-        else partner = partner + 1 < rowCount ? partner + 1 : NO_ROW;
-      }
-      if (plain && side === "left" && id !== NO_ROW) heads[id] = NO_ROW;
+    const { heads, next } = this.held;
+    const { own, partner, pairsMax } = this;
+    if (ids === undefined) return this.collectAll(from, to);
+    if (next === undefined) {
+      const end = Math.min(to, from + pairsMax);
+      this.count = heads === undefined ? eachRow(ids, from, end, own, partner) : eachHead(ids, heads, from, end, own, partner);
+      return end;
     }
-    return to;
+    let row = from;
+    let count = 0;
+    let at = this.resumed;
+    for (; row < to; row++) {
+      if (at === NO_ROW) {
+        const id = ids[row] as number;
+        at = id === NO_ROW ? NO_ROW : heads === undefined ? id : (heads[id] as number);
+      }
+      for (; at !== NO_ROW && count < pairsMax; at = next[at] as number) {
+        own[count] = row;
+        partner[count++] = at;
+      }
+      if (at !== NO_ROW || count === pairsMax) break;
+    }
+    this.count = count;
+    this.resumed = at;
+    // The row whose last candidate was the last one for now is done.
+    return at === NO_ROW && row < to ? row + 1 : row;
   }
 
-  private push(row: number, partner: number): void {
-    if (this.count === this.own.length) {
-      this.own = longer(this.own);
-      this.partner = longer(this.partner);
+  /** The same where each held row is a candidate. */
+  private collectAll(from: number, to: number): number {
+    const { own, partner, pairsMax } = this;
+    // Whether there is a partner, one row says as well as all.
+    const isAny = asksOnly(this.node) && this.residual === undefined;
+    const rowCount = isAny ? Math.min(1, this.held.rowCount) : this.held.rowCount;
+    if (rowCount === 0) {
+      this.count = 0;
+      return to;
     }
-    this.own[this.count] = row;
-    this.partner[this.count++] = partner;
+    let at = this.resumed === NO_ROW ? 0 : this.resumed;
+    let [row, count] = [from, 0];
+    while (row < to && count < pairsMax) {
+      own[count] = row;
+      partner[count++] = at++;
+      if (at < rowCount) continue;
+      at = 0;
+      row++;
+    }
+    this.count = count;
+    this.resumed = at === 0 ? NO_ROW : at;
+    return row;
   }
 
   /** What the join gives for rows `[from, to)` of a streaming batch, and for the candidates of row `to` that were collected. */
@@ -214,6 +184,7 @@ class Pairs {
         return this.gathered(batch, kept);
       case "semi":
       case "anti":
+      case "not-in":
         return this.filtered(batch, kept, from, to, hasMet);
       case "left":
       case "full":
@@ -242,7 +213,7 @@ class Pairs {
 
   /** The columns of the left side, then those of the right, of the first pairs. */
   private gathered(batch: ExecBatch, count: number): ExecBatch {
-    const own = gatherBatch(batch, this.own, count).vectors;
+    const own = isAll(this.own, count, batch.rowCount) ? batch.vectors : gatherBatch(batch, this.own, count).vectors;
     const partners = gatherBatch(this.held.rows, this.partner, count).vectors;
     return { rowCount: count, vectors: this.held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
   }
@@ -263,15 +234,118 @@ class Pairs {
   /** Adds a pair with the row of NULLs for each left row without a partner, in its place; gives the number of pairs. */
   private withNulls(count: number, from: number, to: number, hasMet: boolean): number {
     const [left, right] = [this.own.slice(0, count), this.partner.slice(0, count)];
-    this.count = 0;
-    let at = 0;
+    const most = count + to - from;
+    if (this.own.length < most) [this.own, this.partner] = [longer(this.own, most), longer(this.partner, most)];
+    const { own, partner } = this;
+    const nullRow = this.held.rowCount;
+    let [at, made] = [0, 0];
     for (let row = from; row < to; row++) {
-      if ((at >= count || left[at] !== row) && !(hasMet && row === from)) this.push(row, this.held.rowCount);
-      for (; at < count && left[at] === row; at++) this.push(row, right[at] as number);
+      if ((at >= count || left[at] !== row) && !(hasMet && row === from)) {
+        own[made] = row;
+        partner[made++] = nullRow;
+      }
+      for (; at < count && left[at] === row; at++) {
+        own[made] = row;
+        partner[made++] = right[at] as number;
+      }
     }
-    for (; at < count; at++) this.push(to, right[at] as number); // some of the row that goes on
-    return this.count;
+    for (; at < count; at++) {
+      own[made] = to; // some of the row that goes on
+      partner[made++] = right[at] as number;
+    }
+    return (this.count = made);
   }
+}
+
+/** Rows that have a number, which is their partner. @returns how many pairs */
+function eachRow(ids: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
+  let count = 0;
+  for (let row = from; row < to; row++) {
+    const id = ids[row] as number;
+    own[count] = row;
+    partner[count] = id;
+    count += (~id >>> 31) & 1;
+  }
+  return count;
+}
+
+/** Rows whose number has one partner. @returns how many pairs */
+function eachHead(ids: Int32Array, heads: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
+  let count = 0;
+  for (let row = from; row < to; row++) {
+    const id = ids[row] as number;
+    if (id === NO_ROW) continue;
+    own[count] = row;
+    partner[count++] = heads[id] as number;
+  }
+  return count;
+}
+
+/** Whether rows are those of a whole batch, each once: they ascend. */
+function isAll(rows: Uint32Array, count: number, rowCount: number): boolean {
+  if (count !== rowCount) return false;
+  for (let i = 0; i < count; i++) if (rows[i] !== i) return false;
+  return true;
+}
+
+/** Notes the held rows that have one of these numbers, once: then the number has none. */
+function noteRows({ heads, next, met }: Held, ids: Int32Array): void {
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i] as number;
+    if (id === NO_ROW) continue;
+    if (heads === undefined) {
+      met[id] = 1;
+      continue;
+    }
+    for (let row = heads[id] as number; row !== NO_ROW; row = next === undefined ? NO_ROW : (next[row] as number)) met[row] = 1;
+    heads[id] = NO_ROW;
+  }
+}
+
+/** Notes which rows have a number, from `met[base]` on. */
+function noteMet(ids: Int32Array, met: Uint8Array, base: number): void {
+  for (let i = 0; i < ids.length; i++) if (ids[i] !== NO_ROW) met[base + i] = 1;
+}
+
+/** The rows that stay by whether their keys are held. */
+function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Array): Uint32Array {
+  const { length } = ids;
+  const isNotIn = node.join === "not-in";
+  if (isNotIn && held.rowCount === 0) return countingUp(length);
+  if (held.hasNullKey) return new Uint32Array(0);
+  // NULL has no number.
+  if (isNotIn) for (const key of keys) leaveOutNulls(key, ids);
+  const selection = new Uint32Array(length);
+  const wanted = node.join === "semi" ? 1 : 0;
+  let count = 0;
+  for (let row = 0; row < length; row++) {
+    selection[count] = row;
+    const id = ids[row] as number;
+    count += id < NO_ROW ? 0 : ((~id >>> 31) & 1) ^ wanted ^ 1;
+  }
+  return selection.subarray(0, count);
+}
+
+/** Numbers that are neither one nor none, for NULLs. */
+const NULL_ROW = -2;
+
+function leaveOutNulls(key: Vector, ids: Int32Array): void {
+  if (key.kind === "dictionary") {
+    for (let i = 0; i < ids.length; i++) if (key.dictionary[key.codes[i] as number] === undefined) ids[i] = NULL_ROW;
+    return;
+  }
+  const { validity } = key;
+  if (validity !== undefined) for (let i = 0; i < ids.length; i++) if (validity[i] === 0) ids[i] = NULL_ROW;
+}
+
+/** Some rows of a batch, which ascend, and their runs. */
+function rowsOf(batch: ExecBatch, selection: Uint32Array): ExecBatch {
+  const { length } = selection;
+  if (length === batch.rowCount) return batch;
+  return {
+    ...gatherBatch(batch, selection, length),
+    runs: batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, length),
+  };
 }
 
 /** The held rows that no streaming row met, with NULLs on the left. */

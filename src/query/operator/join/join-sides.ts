@@ -34,9 +34,15 @@ export function otherSide(side: Side): Side {
   return side === "left" ? "right" : "left";
 }
 
+/** Whether a join gives rows of the left side alone. */
+export const asksOnly = ({ join }: Join): boolean => join === "semi" || join === "anti" || join === "not-in";
+
+/** Whether a join looks at pairs of rows; others ask for each row only whether its keys are there. */
+export const hasPairs = (node: Join): boolean => !asksOnly(node) || node.residual !== undefined || node.keys.length === 0;
+
 /**
  * Whether the left side of a join may be held. Outer joins and those without room on disk keep to the right, as do semi and anti joins
- * without keys, which ask for one partner only; and the oracle of tests.
+ * without keys, which ask for one partner only, and NOT IN, which hangs on all rows of the right; and the oracle of tests.
  */
 export function mayHoldLeft(node: Join, { spill, interpretOnly }: ExecContext): boolean {
   if (interpretOnly || spill === undefined) return false;

@@ -4,12 +4,14 @@
  * keys, and the other one likewise: then each part is joined by itself.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import type { PlanNode } from "../contract/node.ts";
-import { VectorEvaluator, vectorsOf } from "../../expression/evaluator.ts";
+import type { Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import { gather } from "../kernels/gather.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
-import { build, probe } from "./join-pairs.ts";
+import { build } from "./held-side.ts";
+import { hasNull, isNullAt, JoinKeys, keyTypesOf } from "./join-keys.ts";
+import { probe } from "./join-pairs.ts";
 import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
@@ -19,9 +21,9 @@ import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
-/** Bytes that a held row costs in its chain and among the codes of rows; each of its keys on top, about, as long as it is no text. */
-const HELD_BYTES = 32;
-const KEY_BYTES = 16;
+/** Bytes that a held row costs in its chain, and each of its keys in the table, which counts them itself once it is made. */
+const HELD_BYTES = 12;
+const KEY_BYTES = 48;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
@@ -64,6 +66,7 @@ async function* joined(
     const held = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
     if (held !== undefined) {
       const { side, rows } = held;
+      rows.release(node.keys.length * KEY_BYTES);
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
       yield* probe(node, readers[otherSide(side)].rest(), await build(node, side, await rows.take(context), context), context);
@@ -75,7 +78,8 @@ async function* joined(
     await readers.left.close();
     await readers.right.close();
   }
-  yield* joinedParts(node, parted, shared, depth);
+  // What NULL means to NOT IN is settled by then: the right side has rows, none of them NULL.
+  if (!parted.right.hasNullKey) yield* joinedParts(node.join === "not-in" ? { ...node, join: "anti" } : node, parted, shared, depth);
 }
 
 /** Both sides of a join on disk. */
@@ -123,15 +127,17 @@ async function* joinedParts(node: Join, { left, right }: PartedSides, shared: Ex
 /** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
 class PartedRows {
   readonly isSplit: boolean;
-  private readonly columns: PlanNode["columns"];
+  /** Of NOT IN: whether a key was NULL. */
+  hasNullKey = false;
   private readonly types: readonly DataType[];
-  private readonly keys: readonly VectorEvaluator[];
+  private readonly keys: JoinKeys;
+  private readonly isNotIn: boolean;
   private readonly partitions: Partitions;
 
   private constructor(node: Join, side: Side, context: ExecContext, partitions: Partitions, isSplit: boolean) {
-    this.columns = node[side].columns;
-    this.types = node.keys.map((key) => key[side].type);
-    this.keys = node.keys.map((key) => new VectorEvaluator(key[side], this.columns, context));
+    this.isNotIn = node.join === "not-in";
+    this.types = keyTypesOf(node);
+    this.keys = new JoinKeys(node, side, context);
     this.partitions = partitions;
     this.isSplit = isSplit;
   }
@@ -155,8 +161,17 @@ class PartedRows {
   async add({ rowCount, vectors }: ExecBatch): Promise<void> {
     const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
     if (rowCount === 0) return;
-    const keys = this.isSplit ? await vectorsOf(this.keys, batch) : [];
-    await this.partitions.add(batch, keyHashes(keys, this.types, rowCount));
+    const keys = this.isSplit || this.isNotIn ? await this.keys.of(batch) : [];
+    if (!this.isNotIn || !hasNull(keys, rowCount)) return this.partitions.add(batch, this.hashesOf(keys, rowCount));
+    this.hasNullKey = true;
+    // Beside rows on the right, a NULL of the left is not among what is not in them.
+    const present = presentRows(keys, rowCount);
+    const own = keys.map((key) => gather(key, present, present.length));
+    await this.partitions.add(gatherBatch(batch, present, present.length), this.hashesOf(own, present.length));
+  }
+
+  private hashesOf(keys: readonly Vector[], rowCount: number): Uint32Array {
+    return this.isSplit ? keyHashes(keys, this.types, rowCount) : new Uint32Array(rowCount);
   }
 
   finish(): Promise<void> {
@@ -187,6 +202,7 @@ async function* chunked(
     all.reserve(noted);
     const met = side === "right" ? new Uint8Array(noted) : undefined;
     for await (const { rows, context } of chunksOf(node, side, sides[side].read(), shared, spill)) {
+      rows.release(node.keys.length * KEY_BYTES);
       yield* probe(node, streaming.read(), await build(node, side, await rows.take(context), context), context, met);
     }
     if (met !== undefined && node.join !== "inner") yield* unmet(node, streaming, met, shared);
@@ -240,6 +256,14 @@ async function* unmet(node: Join, left: SpilledRows, met: Uint8Array, context: E
     yield { rowCount: count, vectors: [...own.vectors, ...nulls] };
     await context.pace.turn();
   }
+}
+
+/** The rows of which no key is NULL. */
+function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
+  const selection = new Uint32Array(rowCount);
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) if (keys.every((key) => !isNullAt(key, row))) selection[count++] = row;
+  return selection.subarray(0, count);
 }
 
 const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows =>

@@ -15,10 +15,16 @@ export interface JoinKey {
 /** Which rows a join gives: pairs; pairs and what is left over on the left, on both sides; rows of the left with, or without, a partner. */
 export type JoinMode = "inner" | "left" | "full" | "semi" | "anti";
 
+/**
+ * The same, and that of `x NOT IN (SELECT y …)`: rows of the left without a partner, unless their key is NULL; none where any key of the
+ * right is NULL; all where the right side has no rows.
+ */
+export type PlannedJoinMode = JoinMode | "not-in";
+
 /** Rows of `left` that meet rows of `right`: equal in all keys, and `residual`, over the columns of both, holds. */
 export interface JoinNode<N> {
   readonly kind: "join";
-  readonly join: JoinMode;
+  readonly join: PlannedJoinMode;
   readonly left: N;
   readonly right: N;
   readonly columns: readonly ColumnHeader[];
@@ -44,7 +50,7 @@ export interface AsofNode<N> {
 export const JOIN: NodeKind<JoinNode<AnyNode>> = nodeKind<JoinNode<AnyNode>>({
   kind: "join",
   fields: {
-    join: oneOf("inner", "left", "full", "semi", "anti"),
+    join: oneOf("inner", "left", "full", "semi", "anti", "not-in"),
     left: input,
     right: input,
     keys: list(record<JoinKey>({ left: expression, right: expression })),
@@ -54,10 +60,11 @@ export const JOIN: NodeKind<JoinNode<AnyNode>> = nodeKind<JoinNode<AnyNode>>({
     const pairs = keys.map(({ left, right }) => `${expressionText(left)} = ${expressionText(right)}`);
     return `HashJoinExec: ${join}${listed(", on=", pairs)}${residual === undefined ? "" : `, filter=${expressionText(residual)}`}`;
   },
-  wrong: ({ join, left, right, columns }) =>
-    columns.length === left.columns.length + (join === "semi" || join === "anti" ? 0 : right.columns.length)
-      ? undefined
-      : "its columns are not those of its sides",
+  wrong({ join, left, right, columns, keys, residual }) {
+    if (join === "not-in" && (keys.length !== 1 || residual !== undefined)) return "NOT IN has one key and nothing else";
+    const added = join === "semi" || join === "anti" || join === "not-in" ? 0 : right.columns.length;
+    return columns.length === left.columns.length + added ? undefined : "its columns are not those of its sides";
+  },
 });
 
 /** ASOF joins. */

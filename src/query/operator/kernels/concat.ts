@@ -34,6 +34,8 @@ function sameKind(parts: readonly VectorPart[], total: number): Vector | undefin
       return dictionaries(parts, total);
     case "bytes":
       return texts(parts, total);
+    case "wide":
+      return wides(parts, total);
     default:
       return undefined;
   }
@@ -62,6 +64,20 @@ function numbers(parts: readonly VectorPart[], total: number): Vector {
     at += rowCount;
   }
   return { kind: "number", values, validity: joinedValidity(parts, total) };
+}
+
+/** Wide values of one sign; undefined where there are both. */
+function wides(parts: readonly VectorPart[], total: number): Vector | undefined {
+  const arrays = parts.flatMap(({ vector }) => (vector.kind === "wide" ? [vector.values] : []));
+  const isSigned = arrays[0] instanceof BigInt64Array;
+  if (arrays.some((array) => array instanceof BigInt64Array !== isSigned)) return undefined;
+  const values = isSigned ? new BigInt64Array(total) : new BigUint64Array(total);
+  let at = 0;
+  for (const [i, { rowCount }] of parts.entries()) {
+    values.set(arrays[i]!.subarray(0, rowCount), at);
+    at += rowCount;
+  }
+  return { kind: "wide", values, validity: joinedValidity(parts, total) };
 }
 
 /** Times far apart do not fit offsets from one base: they come out as "wide". */

@@ -1,5 +1,7 @@
 /** Which conditions of a join are equalities between its sides: a hash join finds partners by them. */
 import { mapColumns, operandsOf, type TypedExpression } from "../../expression/expression.ts";
+import type { DataType } from "../../../column/data-type.ts";
+import { isWideDecimal } from "../../../column/decimal.ts";
 import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Which sides of a join an expression reads. */
@@ -41,6 +43,14 @@ function joinKey(condition: TypedExpression, width: number): JoinKey | undefined
   const [x, y] = [condition.left.type, condition.right.type];
   if (x.kind === "decimal" && y.kind === "decimal" && x.scale !== y.scale) return undefined;
   if (x.kind !== y.kind) return undefined;
-  if (a === "left" && b === "right") return { left: condition.left, right: condition.right };
-  return a === "right" && b === "left" ? { left: condition.right, right: condition.left } : undefined;
+  const [first, second] = [ofManyDigits(condition.left, y), ofManyDigits(condition.right, x)];
+  if (a === "left" && b === "right") return { left: first, right: second };
+  return a === "right" && b === "left" ? { left: second, right: first } : undefined;
+}
+
+/** A decimal of few digits as one of many where the other is: they are other bytes. */
+function ofManyDigits(expression: TypedExpression, other: DataType): TypedExpression {
+  const { type } = expression;
+  if (type.kind !== "decimal" || other.kind !== "decimal" || isWideDecimal(type) || !isWideDecimal(other)) return expression;
+  return { kind: "cast", type: other, operand: expression, safe: false };
 }

@@ -3,6 +3,7 @@
  *
  *   WHERE EXISTS (SELECT … FROM r WHERE r.k = l.k AND …)       semi join, anti join under NOT
  *   WHERE l.a IN (SELECT r.b FROM r WHERE r.k = l.k)            semi join
+ *   WHERE l.a [NOT] IN (SELECT r.b FROM r)                      semi join; anti join that knows what NULL means to NOT IN
  *   (SELECT max(r.b) + 1 FROM r WHERE r.k = l.k)                left join with the groups of r by r.k
  *
  * Right because: a semi join asks what EXISTS asks. Where a row finds no group, an aggregate without GROUP BY over no rows gives the value
@@ -27,6 +28,7 @@ import {
 import { joinKeys } from "../common/join-keys.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 import { inputsOf, type PlanNode, type SubQueryCall, visitExpressions } from "../../operator/contract/node.ts";
+import { isMixed } from "../../operator/join/join-keys.ts";
 import type { JoinKey } from "../../operator/join/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
@@ -62,8 +64,9 @@ function overBoth(expression: TypedExpression, call: SubQueryCall, width: number
 /** The rows of `input` for which an EXISTS or IN holds, or does not. Undefined when the sub-query is of another kind or shape. */
 export function semiJoin(input: PlanNode, call: SubQueryCall, negated: boolean): PlanNode | undefined {
   const { result, plan } = call;
+  if (call.parameters.length === 0) return memberJoin(input, call, negated);
   const isIn = result.kind === "any" && result.operator === "=" && !negated;
-  if ((result.kind !== "exists" && !isIn) || call.parameters.length === 0) return undefined;
+  if (result.kind !== "exists" && !isIn) return undefined;
   // What EXISTS selects and sorts by does not matter.
   const top = plan.kind === "sort" && plan.keep === undefined ? plan.input : plan;
   const found = uncorrelated(top.kind === "project" ? top.input : top);
@@ -80,6 +83,22 @@ export function semiJoin(input: PlanNode, call: SubQueryCall, negated: boolean):
   const { keys, rest } = joinKeys(conditions, width);
   const residual = conjunction(rest);
   return { kind: "join", join: negated ? "anti" : "semi", left: input, right: found.rows, columns: input.columns, keys, residual };
+}
+
+/** The rows of `input` whose operand is, or is not, among the values of a sub-query that knows nothing of them. */
+function memberJoin(input: PlanNode, { result, plan }: SubQueryCall, negated: boolean): PlanNode | undefined {
+  const isAny = result.kind === "any" && result.operator === "=";
+  // What is unequal to all is what is not equal to any.
+  const isNone = result.kind === "all" && result.operator === "<>";
+  const [isIn, isNotIn] = negated ? [isNone, isAny] : [isAny, isNone];
+  if ((!isIn && !isNotIn) || !("operand" in result) || mentionsOuter(plan)) return undefined;
+  const width = input.columns.length;
+  const right = mapColumns(result.value, (index) => index + width);
+  const { keys } = joinKeys([{ kind: "compare", type: BOOLEAN, operator: "=", left: result.operand, right }], width);
+  const [key] = keys;
+  // NULL counts in NOT IN, and what equals nothing by its sign becomes NULL.
+  if (key === undefined || hasParameter(result.operand) || isVolatile(result.operand) || (isNotIn && isMixed(key))) return undefined;
+  return { kind: "join", join: isIn ? "semi" : "not-in", left: input, right: plan, columns: input.columns, keys, residual: undefined };
 }
 
 /** Names of queries further out stay parameters, which a join's sides may not have. */
