@@ -18,11 +18,10 @@ export interface SeenFrame {
 class MemorySocket implements Http2Socket {
   readonly written: Uint8Array[] = [];
   isFull = false;
-  /** Takes all and sends it later, as a socket of TLS does: nothing tells when that is done. */
-  holdsOn = false;
   isEnded = false;
   isDestroyed = false;
   writableLength = 0;
+  private readonly waiting: (() => void)[] = [];
   private readonly heard: Map<string, ((chunk: Uint8Array) => void)[]> = new Map();
 
   on(event: string, heard: (chunk: Uint8Array) => void): void {
@@ -33,10 +32,18 @@ class MemorySocket implements Http2Socket {
     for (const heard of this.heard.get(event) ?? []) heard(chunk);
   }
 
-  write(bytes: Uint8Array): boolean {
+  write(bytes: Uint8Array, taken: () => void): void {
     this.written.push(bytes.slice());
-    if (this.isFull || this.holdsOn) this.writableLength += bytes.length;
-    return !this.isFull;
+    if (!this.isFull) return;
+    this.writableLength += bytes.length;
+    this.waiting.push(taken);
+  }
+
+  /** Takes what was written, and all from now on. */
+  empty(): void {
+    this.isFull = false;
+    this.writableLength = 0;
+    for (const taken of this.waiting.splice(0)) taken();
   }
 
   end(): void {

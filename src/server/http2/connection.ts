@@ -50,7 +50,7 @@ import { Http2Stream, type StreamHost } from "./stream.ts";
 /** What a connection stands on. */
 export interface Http2Socket extends Sink {
   on(event: "data", heard: (chunk: Uint8Array) => void): unknown;
-  on(event: "drain" | "close", heard: () => void): unknown;
+  on(event: "close", heard: () => void): unknown;
   end(): unknown;
   destroy(): unknown;
 }
@@ -125,13 +125,16 @@ export class Http2Connection implements FrameSink, StreamHost {
     this.socket = socket;
     this.options = options;
     this.heardMs = options.now();
-    this.sender = new Sender(socket, options.now, (stream) => this.sent(stream));
+    this.sender = new Sender(socket, options.now, {
+      onSent: (stream) => this.sent(stream),
+      onTaken: () => {
+        if (this.isDead) return;
+        this.sender.flush();
+        this.endIfDone();
+      },
+    });
     this.guard = new FloodGuard(options.resetsMax, () => this.sender.dataFrames);
     socket.on("data", (chunk) => this.receive(chunk));
-    socket.on("drain", () => {
-      this.sender.drained();
-      this.endIfDone();
-    });
     socket.on("close", () => this.closed());
     writeSettings(this.sender.control, SETTINGS);
     writeWindowUpdate(this.sender.control, 0, CONNECTION_WINDOW_BYTES - WINDOW_DEFAULT);
@@ -149,6 +152,7 @@ export class Http2Connection implements FrameSink, StreamHost {
     this.isFinishing = true;
     writeGoAway(this.sender.control, this.lastStream, ErrorCode.NoError, "");
     this.sender.plan();
+    this.endAnswered(this.options.now());
     this.endIfDone();
   }
 
@@ -173,6 +177,7 @@ export class Http2Connection implements FrameSink, StreamHost {
       const { stalledMs } = stream.answer;
       if (stalledMs !== undefined && now - stalledMs >= writeMsMax) this.reset(stream, ErrorCode.Cancel);
     }
+    this.endAnswered(now - LINGER_MS);
     this.askIfQuiet(now);
   }
 
@@ -323,6 +328,7 @@ export class Http2Connection implements FrameSink, StreamHost {
     }
     if (id % 2 === 0) return { code: ErrorCode.ProtocolError, why: "a client's streams have odd numbers" };
     this.lastStream = id;
+    if (this.streams.size >= STREAMS_MAX) this.endAnswered(this.options.now());
     if (this.isFinishing || this.streams.size >= STREAMS_MAX) this.refuse(id, ErrorCode.RefusedStream);
     else if (dependsOn === id) this.refuse(id, ErrorCode.ProtocolError);
     else this.open(id, block, isLast);
@@ -350,6 +356,7 @@ export class Http2Connection implements FrameSink, StreamHost {
 
   private endBody(stream: Http2Stream): void {
     if (!stream.receivedAll()) this.breakStream(stream, ErrorCode.ProtocolError);
+    else if (stream.answeredMs !== undefined) this.close(stream, ErrorCode.NoError);
   }
 
   private priority(id: number, payload: Uint8Array): Fault | undefined {
@@ -368,8 +375,9 @@ export class Http2Connection implements FrameSink, StreamHost {
     this.idle();
     const stream = this.streams.get(id);
     if (stream === undefined) return undefined;
+    const isAnswered = stream.answeredMs !== undefined;
     this.close(stream, numberAt(payload, 0));
-    this.countReset();
+    if (!isAnswered) this.countReset();
     return undefined;
   }
 
@@ -453,8 +461,18 @@ export class Http2Connection implements FrameSink, StreamHost {
   }
 
   private sent(stream: Http2Stream): void {
-    if (stream.isReceiving) this.remember(stream.id);
-    this.close(stream, ErrorCode.NoError);
+    if (!stream.isReceiving) this.close(stream, ErrorCode.NoError);
+    else if (this.isFinishing) this.reset(stream, ErrorCode.NoError);
+    else stream.answered(this.options.now());
+  }
+
+  /**
+   * Ends streams that were answered before their body was whole, which its client need not send on (RFC 9113 8.1). Not at once: some
+   * clients tell of a body that nobody takes before they have read why.
+   */
+  private endAnswered(beforeMs: number): void {
+    for (const stream of this.streams.values())
+      if (stream.answeredMs !== undefined && stream.answeredMs <= beforeMs) this.reset(stream, ErrorCode.NoError);
   }
 
   private close(stream: Http2Stream, code: number): void {

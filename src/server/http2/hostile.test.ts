@@ -47,10 +47,7 @@ test("frames that bring nothing end the connection: pings, settings, priorities,
 test("a ping for every frame of data is none of them", () => {
   const peer = new Http2Peer((stream) => (stream.receiver = { data: (bytes) => stream.letGo(bytes.length), end: () => undefined }));
   peer.hello().send(headersFrame(1));
-  for (let i = 0; i < 3 * IDLE_FRAMES_MAX; i++) {
-    peer.send(dataFrame(1, "x"), PING);
-    if (i % 1000 === 999) peer.socket.emit("drain");
-  }
+  for (let i = 0; i < 3 * IDLE_FRAMES_MAX; i++) peer.send(dataFrame(1, "x"), PING);
   expect(peer.ended).toEqual([]);
 });
 

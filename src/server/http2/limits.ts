@@ -57,5 +57,5 @@ export const QUIET_MS_MAX = 60_000;
 /** Milliseconds in which it must answer that. */
 export const PING_MS_MAX = 30_000;
 
-/** Milliseconds that a connection which has been told why it ends may take until it is cut. */
+/** Milliseconds until a connection that was told why it ends is cut, and a stream that was answered before its body was whole. */
 export const LINGER_MS = 1000;

@@ -2,13 +2,13 @@
  * The way out of a connection: frames of all streams in batches, as far as the client's windows and the socket go.
  *
  *   control frames ─┐
- *   stream 1 ───────┼─► a turn each: heads, a piece of the body, trailers ─► batch ─► socket; full: until "drain"
+ *   stream 1 ───────┼─► a turn each: heads, a piece of the body, trailers ─► batch ─► socket; full: until it has taken all
  *   stream 3 ───────┘
  *
  * Bodies are copied into the batch: at 10 GB/s that is less than a second call to the kernel for each frame of 16 KiB.
  */
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
-import { ErrorCode, Flag, FRAME_BYTES_DEFAULT, FRAME_HEAD_BYTES, FrameType, WINDOW_DEFAULT, writeFrameHead, writeReset } from "./frame.ts";
+import { Flag, FRAME_BYTES_DEFAULT, FRAME_HEAD_BYTES, FrameType, WINDOW_DEFAULT, writeFrameHead } from "./frame.ts";
 import type { HeaderField } from "./hpack/header-decoder.ts";
 import { writeHeader } from "./hpack/header-encoder.ts";
 import { BATCH_BYTES, TURN_BYTES } from "./limits.ts";
@@ -18,8 +18,8 @@ import type { Http2Stream } from "./stream.ts";
 export interface Sink {
   /** Bytes that were written and not yet taken by the system. */
   readonly writableLength: number;
-  /** @returns false: it is full, and "drain" tells when it is not */
-  write(bytes: Uint8Array): boolean;
+  /** @param taken called when the system has the bytes, later: "drain" comes only after writes that were told to wait */
+  write(bytes: Uint8Array, taken: () => void): unknown;
 }
 
 /** Batches shorter than this are written as copies. Reason: a socket that is full would keep the whole buffer. */
@@ -28,6 +28,14 @@ const COPIED_BYTES_MAX = 16_384;
 /** Written to by one connection after the other, as long as sockets take all of it at once. */
 let batch = new ByteWriter(BATCH_BYTES + TURN_BYTES + FRAME_HEAD_BYTES);
 const block = new ByteWriter(1024);
+
+/** Who hears of what was sent. */
+export interface SenderEvents {
+  /** The last frame of an answer is written. */
+  readonly onSent: (stream: Http2Stream) => void;
+  /** The socket was full and is not: what waits may be flushed. */
+  readonly onTaken: () => void;
+}
 
 /** See the file header. */
 export class Sender {
@@ -41,7 +49,6 @@ export class Sender {
   dataFrames = 0;
   /** Since when the socket is full, by the connection's clock; undefined: it is not. */
   fullMs: number | undefined;
-  /** Called when the last frame of an answer is in a batch. */
   private readonly onSent: (stream: Http2Stream) => void;
   private readonly sink: Sink;
   private readonly now: () => number;
@@ -53,10 +60,18 @@ export class Sender {
   private readonly sent: Http2Stream[] = [];
   private isPlanned = false;
 
-  constructor(sink: Sink, now: () => number, onSent: (stream: Http2Stream) => void) {
+  /** A batch that the socket did not take at once is with the system. */
+  private readonly taken: () => void;
+
+  constructor(sink: Sink, now: () => number, { onSent, onTaken }: SenderEvents) {
     this.sink = sink;
     this.now = now;
     this.onSent = onSent;
+    this.taken = () => {
+      if (this.fullMs === undefined || sink.writableLength > 0) return;
+      this.fullMs = undefined;
+      onTaken();
+    };
   }
 
   /** Whether all has been handed to the system. */
@@ -95,12 +110,6 @@ export class Sender {
     });
   }
 
-  /** The socket is no longer full. */
-  drained(): void {
-    this.fullMs = undefined;
-    this.flush();
-  }
-
   /** Sends what can be sent now. */
   flush(): void {
     this.isPlanned = false;
@@ -116,10 +125,10 @@ export class Sender {
 
   private put(): void {
     const isShort = batch.length < COPIED_BYTES_MAX;
-    const isTaken = this.sink.write(isShort ? Buffer.from(batch.bytes()) : batch.bytes());
-    // A socket of TLS holds on to what it takes, too, and tells of its end by "drain" only where it has said that it is full.
-    if (!isTaken) this.fullMs = this.now();
-    if (!isShort && this.sink.writableLength > 0) batch = new ByteWriter(BATCH_BYTES + TURN_BYTES + FRAME_HEAD_BYTES);
+    this.sink.write(isShort ? Buffer.from(batch.bytes()) : batch.bytes(), this.taken);
+    if (this.sink.writableLength === 0) return;
+    this.fullMs = this.now();
+    if (!isShort) batch = new ByteWriter(BATCH_BYTES + TURN_BYTES + FRAME_HEAD_BYTES);
   }
 
   private fill(): void {
@@ -157,9 +166,8 @@ export class Sender {
     return this.over(stream);
   }
 
-  /** The answer is whole in the batch: who still sends a body need not (RFC 9113 8.1). */
+  /** The answer is whole in the batch. */
   private over(stream: Http2Stream): false {
-    if (stream.isReceiving) writeReset(batch, stream.id, ErrorCode.NoError);
     this.sent.push(stream);
     return false;
   }

@@ -5,6 +5,7 @@
  *         connection may send on) and when it wants more (`wanted`: this stream may)
  *   out   `respond`, `write`, `end` queue; the sender takes from the queue as far as windows and the socket go (sender.ts)
  */
+import { ErrorCode } from "./frame.ts";
 import type { HeaderField } from "./hpack/header-decoder.ts";
 import { STREAM_ANSWER_BYTES, STREAM_WINDOW_BYTES } from "./limits.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -45,6 +46,8 @@ export class Http2Stream {
   /** The client may send more of the body. */
   isReceiving = true;
   isClosed = false;
+  /** When its answer was sent while its body still came, by the connection's clock: the handler is done with it. */
+  answeredMs: number | undefined;
   readonly answer: AnswerQueue;
   private readonly host: StreamHost;
   private received = 0;
@@ -142,6 +145,21 @@ export class Http2Stream {
     return true;
   }
 
+  /** The answer is sent, and the body still comes: it is let go. */
+  answered(nowMs: number): void {
+    this.answeredMs = nowMs;
+    this.receiver = undefined;
+    this.host.counted(this.uncounted);
+    this.uncounted = 0;
+    this.tell(ErrorCode.NoError);
+  }
+
+  private tell(code: number): void {
+    const { onClosed } = this;
+    this.onClosed = () => undefined;
+    onClosed(code);
+  }
+
   /** It is over, and nobody is sent to or heard any more. @param code of `ErrorCode` */
   close(code: number): void {
     if (this.isClosed) return;
@@ -150,7 +168,7 @@ export class Http2Stream {
     this.answer.clear();
     this.host.counted(this.uncounted);
     this.uncounted = 0;
-    this.onClosed(code);
+    this.tell(code);
   }
 }
 
