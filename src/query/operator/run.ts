@@ -46,7 +46,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
   sort: (node, context) => computedFirst(node, run(node.input, context), context, sort),
-  limit: (node, context) => limit(node, run(node.input, context)),
+  limit: (node, context) => limited(node, context),
   "newest-first": (node, context) => newestFirst(node, (plan) => runCopy(node.input, plan, context)),
   join: (node, context) => join(node, rowsFor(node, node.left, context), rowsFor(node, node.right, context), context),
   asof: (node, context) => asof(node, rowsFor(node, node.input, context), context),
@@ -86,6 +86,17 @@ function operator(node: PlanNode, context: ExecContext): Batches {
     default:
       return here(node, context);
   }
+}
+
+/** LIMIT and OFFSET; above a sort, that does not even gather the rows that are left out. */
+function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
+  const { input, offset } = node;
+  if (input.kind !== "sort" || offset === 0) return limit(node, run(input, context));
+  const sorted = (batches: Batches): Batches => computedFirst(input, batches, context, (own, rows, held) => sort(own, rows, held, offset));
+  const sortedHere = (_: PlanNode, own: ExecContext): Batches =>
+    computedFirst(input, run(input.input, own), own, (plan, rows, held) => sort(plan, rows, held, offset));
+  const batches = context.workers === undefined ? sortedHere(input, context) : sharedTop(input, context, sortedHere, sorted);
+  return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
 }
 
 function here(node: PlanNode, context: ExecContext): Batches {

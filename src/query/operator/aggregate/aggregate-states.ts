@@ -8,12 +8,15 @@ import { type DataType, formOf } from "../../../column/data-type.ts";
 import type { DecimalType } from "../../../column/decimal.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
-import type { Reserve } from "../../function/aggregate/accumulator.ts";
+import { growth, type Reserve } from "../../function/aggregate/accumulator.ts";
 import { sumOfType } from "../../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../../function/value/decimal.ts";
 import { compareValues, type Present, type Value } from "../../function/value/value.ts";
 import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
+import { DistinctState } from "./distinct-state.ts";
+import { isOrderedBytes, TextExtremeStates } from "./text-extreme-states.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
 import { FilterEvaluator, VectorEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
@@ -21,6 +24,7 @@ import { FilteredState } from "./filtered-state.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
+import { WideExtremes } from "../kernels/wide-extremes.ts";
 import { addFloatRows, addIntegerRows, countRows, keepExtremeRows } from "../kernels/row-loops.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
@@ -50,6 +54,8 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
       ? new AccumulatorStates(call, headers, context)
       : new FilteredState(plain, call, headers, context);
   }
+  const plain = call.distinct && argument !== undefined ? stateOfDistinct(call, argument, headers, context) : undefined;
+  if (plain !== undefined) return plain;
   const simple = !call.distinct && call.orderBy.length === 0;
   if (simple && kernel === "count" && call.args.length <= 1) {
     return new CountState(argument === undefined ? undefined : new VectorEvaluator(argument, headers, context));
@@ -63,7 +69,26 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
   if (simple && argument !== undefined && (kind === "date" || kind === "time") && (kernel === "min" || kernel === "max")) {
     return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type, context);
   }
+  if (simple && argument !== undefined && isOrderedBytes(argument.type) && (kernel === "min" || kernel === "max")) {
+    return new TextExtremeStates(kernel === "max", new VectorEvaluator(argument, headers, context), argument.type, context);
+  }
   return new AccumulatorStates(call, headers, context);
+}
+
+/** The state of a call with DISTINCT whose rows may be given in any order; undefined for others. */
+function stateOfDistinct(
+  call: AggregateCall,
+  argument: TypedExpression,
+  headers: readonly ColumnHeader[],
+  context: ExecContext,
+): AggregateState | undefined {
+  const { kernel } = call.function;
+  if (call.orderBy.length > 0 || call.args.length > 1) return undefined;
+  if (kernel !== "count" && kernel !== "sum" && kernel !== "avg" && kernel !== "min" && kernel !== "max") return undefined;
+  const plain = stateFor({ ...call, distinct: false }, headers, context);
+  if (plain instanceof AccumulatorStates) return undefined;
+  // Of equal values one is as large as the other.
+  return kernel === "min" || kernel === "max" ? plain : new DistinctState(plain, argument, headers, context);
 }
 
 class CountState implements AggregateState {
@@ -227,20 +252,25 @@ function validityOf(counts: Float64Array, groupCount: number): Uint8Array | unde
 class ExtremeStates implements AggregateState {
   private readonly state: ExtremeState = { values: new Float64Array(64), counts: new Float64Array(64) };
   /** Extremes of batches with integers beyond ±2^53. */
-  private readonly wide = new Map<number, Present>();
+  private readonly wide: WideExtremes;
+  /** Those of values that come as bytes: decimals of more than 18 digits. */
+  private readonly large = new Map<number, Present>();
   private readonly call: AggregateCall;
   private readonly evaluator: VectorEvaluator;
   private readonly type: DataType;
   private readonly sign: 1 | -1;
 
   private readonly reserve: Reserve;
+  private readonly held: (bytes: number) => void;
 
   constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType, { budget }: ExecContext) {
     this.call = call;
     this.evaluator = evaluator;
     this.type = type;
     this.reserve = budget.reserve;
+    this.held = growth(budget.reserve);
     this.sign = call.function.kernel === "max" ? 1 : -1;
+    this.wide = new WideExtremes(this.sign === 1, type.kind !== "int" || type.signed);
   }
 
   update(batch: ExecBatch, { starts, groups, count, rowGroups }: Segments, groupCount: number): void {
@@ -253,6 +283,16 @@ class ExtremeStates implements AggregateState {
       if (rowGroups === undefined) {
         keepExtreme(values, validity, isLargest)(starts, groups, count, values, validity, this.state, nothing);
       } else keepExtremeRows(values, validity, isLargest)(rowGroups, batch.rowCount, values, validity, this.state, nothing);
+      return;
+    }
+    if (vector.kind === "wide") {
+      this.wide.reach(groupCount);
+      this.held(this.wide.bytesHeld);
+      const words = new Int32Array(vector.values.buffer, vector.values.byteOffset, batch.rowCount * 2);
+      if (rowGroups !== undefined) this.wide.add(words, vector.validity, 0, batch.rowCount, 0, rowGroups);
+      else
+        for (let s = 0; s < count; s++)
+          this.wide.add(words, vector.validity, starts[s] as number, starts[s + 1] as number, groups[s] as number, undefined);
       return;
     }
     for (let s = 0; s < count; s++) {
@@ -277,21 +317,22 @@ class ExtremeStates implements AggregateState {
 
   private keep(group: number, value: Value): void {
     if (value === undefined) return;
-    const best = this.wide.get(group);
+    const best = this.large.get(group);
     if (best !== undefined && compareValues(value, best) * this.sign <= 0) return;
     if (best === undefined) this.reserve(LARGE_BYTES);
-    this.wide.set(group, value);
+    this.large.set(group, value);
   }
 
   vector(groupCount: number): Vector {
     const values = grown(this.state.values, groupCount);
     const counts = grown(this.state.counts, groupCount);
-    if (this.wide.size === 0 && formOf(this.type) === "number")
+    if (this.large.size === 0 && this.wide.isEmpty && formOf(this.type) === "number")
       return { kind: "number", values: values.subarray(0, groupCount), validity: validityOf(counts, groupCount) };
     const merged: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
       if (counts[g] !== 0) this.keep(g, values[g]);
-      merged.push(this.wide.get(g));
+      this.keep(g, this.wide.at(g));
+      merged.push(this.large.get(g));
     }
     return valuesVector(this.call.type.result, merged);
   }

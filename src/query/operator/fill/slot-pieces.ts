@@ -20,7 +20,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { KeyTable } from "../group-keys/key-table.ts";
-import { Sorter } from "../rows/sorter.ts";
+import { type BatchKeys, Sorter } from "../rows/sorter.ts";
 import { heldOrSorted } from "../sort/held-or-sorted.ts";
 import { pieces } from "../rows/pieces.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
@@ -243,7 +243,7 @@ class SortedWalk {
   private readonly frame: SlotFrame;
   private readonly sorter: Sorter;
   private number = 0;
-  private neighbour: { readonly keys: readonly Vector[]; readonly row: number } | undefined;
+  private neighbour: { readonly keys: BatchKeys; readonly row: number } | undefined;
 
   constructor(node: FillSlots, frame: SlotFrame, context: ExecContext) {
     this.node = node;

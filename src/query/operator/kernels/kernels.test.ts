@@ -1,15 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { FLOAT64, STRING } from "../../../column/data-type.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { TimeVector, Vector } from "../../../column/vector.ts";
 import { binBuckets, bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
-import { compareValues } from "../../function/value/value.ts";
 import { type BucketSpan, bucketStarts, cutBuckets, frameOf, locate } from "../../expression/kernels/bucket-starts.ts";
 import { concat } from "./concat.ts";
 import { gather, gatherRuns } from "./gather.ts";
 import { PairTable } from "./pair-table.ts";
-import { type SortDirection, sortKey, sortSteps } from "./sort-keys.ts";
+import { comparedOrder } from "./sort-keys.ts";
 import { endOfSpan } from "../../expression/kernels/span-end.ts";
 
 const arbitraryBuckets = fc
@@ -137,61 +135,6 @@ describe("gather and concat", () => {
   });
 });
 
-describe("rows are sorted by keys", () => {
-  const special = fc.constantFrom(0, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1, -1, 2 ** 53, 5e-324);
-  const numbers = (length: number): fc.Arbitrary<Vector> =>
-    fc
-      .tuple(
-        fc.array(fc.oneof(special, fc.double()), { minLength: length, maxLength: length }),
-        fc.option(fc.array(fc.constantFrom(0, 1, 1), { minLength: length, maxLength: length }), { nil: undefined }),
-      )
-      .map(([values, validity]): Vector => {
-        return { kind: "number", values: Float64Array.from(values), validity: validity && Uint8Array.from(validity) };
-      });
-  const texts = (length: number): fc.Arbitrary<Vector> =>
-    fc.array(fc.nat(4), { minLength: length, maxLength: length }).map((codes): Vector => {
-      return { kind: "dictionary", codes: Uint32Array.from(codes), dictionary: [undefined, "b", "a", "\u{1f600}", "a"] };
-    });
-  const directions = fc.record({ descending: fc.boolean(), nullsFirst: fc.boolean() });
-
-  /** Sorts the rows by both keys, `copies` times as many of them, and by comparing values. */
-  function check(vectors: readonly Vector[], ways: readonly SortDirection[], copies: number): void {
-    const rowCount = 8 * copies;
-    const pick = Uint32Array.from({ length: rowCount }, (_, i) => i % 8);
-    const repeated = vectors.map((vector) => gather(vector, pick, rowCount));
-    const keys = repeated.map((vector, i) => {
-      const key = sortKey(vector, rowCount, ways[i] ?? { descending: false, nullsFirst: false }, compareValues);
-      if (key === undefined) throw new Error("these have keys");
-      return key;
-    });
-    const valueAt = (vector: Vector, row: number): unknown => scalarAt(vector, vector.kind === "dictionary" ? STRING : FLOAT64, row);
-    const order = (a: number, b: number): number => {
-      for (const [i, vector] of repeated.entries()) {
-        const { descending = false, nullsFirst = false } = ways[i] ?? {};
-        const [x, y] = [valueAt(vector, a), valueAt(vector, b)];
-        if (x === undefined || y === undefined) {
-          if (x !== y) return (x === undefined) === nullsFirst ? -1 : 1;
-          continue;
-        }
-        const found = compareValues(x as number, y as number);
-        if (found !== 0) return descending ? -found : found;
-      }
-      return a - b;
-    };
-    expect([...lastOf(sortSteps(rowCount, keys))]).toEqual(Array.from({ length: rowCount }, (_, i) => i).sort(order));
-  }
-
-  test("few by comparing, many digit by digit, as values compare", () => {
-    fc.assert(
-      fc.property(numbers(8), texts(8), directions, directions, fc.boolean(), (a, b, way, other, swap) => {
-        check(swap ? [b, a] : [a, b], [way, other], 1);
-        check(swap ? [b, a] : [a, b], [way, other], 600);
-      }),
-      { seed: 20240105, numRuns: 40 },
-    );
-  });
-});
-
 /** What a generator returns. */
 function lastOf<T>(steps: Iterator<void, T>): T {
   for (;;) {
@@ -203,7 +146,7 @@ function lastOf<T>(steps: Iterator<void, T>): T {
 test("comparisons of many rows are stable over ranges that are merged", () => {
   for (const rowCount of [16_384, 16_385, 40_000, 100_001]) {
     const values = Uint32Array.from({ length: rowCount }, (_, i) => Math.imul(i, 2_654_435_761) % 977);
-    const order = lastOf(sortSteps(rowCount, [(a, b) => (values[a] ?? 0) - (values[b] ?? 0)]));
+    const order = lastOf(comparedOrder(rowCount, (a, b) => (values[a] ?? 0) - (values[b] ?? 0)));
     const isSorted = order.every((row, i) => {
       const before = i === 0 ? -1 : (order[i - 1] ?? 0);
       return before < 0 || (values[before] ?? 0) < (values[row] ?? 0) || ((values[before] ?? 0) === (values[row] ?? 0) && before < row);

@@ -85,6 +85,15 @@ export class HeldRows {
     this.rowCount += batch.rowCount;
   }
 
+  /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
+  addOwn(batch: Batch): void {
+    const bytes = this.costOf(batch);
+    this.budget.reserve(bytes);
+    this.bytes += bytes;
+    this.parts.push(batch);
+    this.rowCount += batch.rowCount;
+  }
+
   /** All rows as one batch. Of many rows, `joinedInTurns` is kinder to others. */
   joined(): Batch {
     const [first] = this.parts;

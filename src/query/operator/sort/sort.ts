@@ -1,7 +1,8 @@
 /**
  * ORDER BY: stable. Rows are held and sorted at once; those that do not fit in memory go to disk as sorted runs, which are merged. With a
- * LIMIT above it, rows that cannot be among the first are thrown away whenever four times as many as wanted have gathered, so memory stays
- * small and the work is O(n log k).
+ * LIMIT above it, rows that cannot be among the first are thrown away whenever twice as many as wanted have gathered; from then on, rows
+ * that do not come before the last of those that are left are not even copied. Only keys are sorted: the other columns are gathered for
+ * the rows that go out, which those below an OFFSET do not.
  */
 import type { PlanNode } from "../contract/node.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
@@ -9,7 +10,8 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";
-import { Sorter } from "../rows/sorter.ts";
+import { type BatchKeys, Sorter } from "../rows/sorter.ts";
+import { ORDER_KEY_BYTES, ORDER_ROW_BYTES } from "../kernels/row-order.ts";
 import { mergeRuns, type RunOrder } from "../spill/merge-runs.ts";
 import { pieces } from "../rows/pieces.ts";
 import { holding, type SpillContext } from "../spill/spill-context.ts";
@@ -17,11 +19,10 @@ import type { SpilledRows } from "../spill/spilled-rows.ts";
 
 /** Rows of a batch that a sort gives out. */
 const BATCH_ROWS = 8192;
-/** Fewest rows gathered before a top-N throws away. */
+/** Times as many rows as are wanted that a top-N gathers before it throws away. */
+const GATHERED_PER_KEPT = 2;
+/** Fewest rows gathered before that. */
 const GATHERED_MIN = 4096;
-/** Bytes a row that sorting takes: its position, twice; for each key its number, its digits, its class. */
-const ROW_BYTES = 8;
-const KEY_BYTES = 17;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 const PIECES_PER_SHARE = 8;
 /** Most runs merged at once. Reason: each takes a block, and looking for the bound looks at all. */
@@ -35,16 +36,20 @@ export interface SortOrder {
   readonly columns: PlanNode["columns"];
   /** Only that many first rows are needed. */
   readonly keep: number | undefined;
+  /** So many first rows are left out; none unless it says so. */
+  readonly skip?: number;
 }
 
-/** The rows of `input` in order. */
+/** The rows of `input` in order, without the first `skip`. */
 export async function* sort(
   node: Extract<PlanNode, { kind: "sort" }>,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
+  skip: number = 0,
 ): AsyncIterable<ExecBatch> {
   if (node.keep === 0) return;
-  yield* holding("sort", node, context, (own, spill) => sortedRows(node, input, own, spill));
+  const { items, columns, keep } = node;
+  yield* holding("sort", node, context, (own, spill) => sortedRows({ items, columns, keep, skip }, input, own, spill));
 }
 
 /** The rows of `input` in order. Rows are held on the budget of the context. */
@@ -54,18 +59,21 @@ export async function* sortedRows(
   context: ExecContext,
   spill: SpillContext,
 ): AsyncGenerator<ExecBatch> {
-  const { items, columns, keep } = order;
+  const { items, columns, keep, skip = 0 } = order;
   const { budget } = context;
   const sorter = new Sorter(items, columns, context);
-  const rows = new HeldRows(columns, budget, ROW_BYTES + KEY_BYTES * items.length);
-  const most = keep === undefined ? Number.POSITIVE_INFINITY : Math.max(keep * 4, GATHERED_MIN);
-  const runs = new Runs({ sorter, columns }, keep, context, spill);
+  const rows = new HeldRows(columns, budget, ORDER_ROW_BYTES + ORDER_KEY_BYTES * items.length);
+  const first = keep === undefined ? undefined : new FirstRows(rows, sorter, keep, context);
+  const runs = new Runs({ sorter, columns }, order, context, spill);
   for await (const batch of input) {
     checkCancelled(context);
     for (const piece of pieces(batch, spill.rowsOf(rows.costOf(batch), batch.rowCount, PIECES_PER_SHARE))) {
-      if (rows.rowCount > 0 && !spill.fits(rows.costOf(piece), budget)) await runs.add(rows);
-      rows.add(piece);
-      if (keep !== undefined && rows.rowCount > most) rows.keep(await sorter.ordered(await rows.joinedInTurns(context), context), keep);
+      const wanted = first?.wantedOf(piece) ?? piece;
+      if (wanted.rowCount === 0) continue;
+      if (rows.rowCount > 0 && !spill.fits(rows.costOf(wanted), budget)) await runs.add(rows);
+      if (wanted === piece) rows.add(piece);
+      else rows.addOwn(wanted);
+      await first?.throwAway();
     }
     await context.pace.turn();
   }
@@ -76,13 +84,48 @@ export async function* sortedRows(
   }
   if (rows.rowCount === 0) return;
   const all = await rows.joinedInTurns(context);
-  const sorted = await sorter.ordered(all, context);
-  const count = Math.min(keep ?? all.rowCount, all.rowCount);
-  for (let at = 0; at < count; at += BATCH_ROWS) {
+  const sorted = await sorter.ordered(all, context, skip, Math.min(keep ?? all.rowCount, all.rowCount));
+  for (let at = 0; at < sorted.length; at += BATCH_ROWS) {
     checkCancelled(context);
-    const part = sorted.subarray(at, Math.min(at + BATCH_ROWS, count));
+    const part = sorted.subarray(at, at + BATCH_ROWS);
     yield gatherBatch(all, part, part.length);
     await context.pace.turn();
+  }
+}
+
+/** Of rows that are held, those that may be among the first `keep`. */
+class FirstRows {
+  private readonly rows: HeldRows;
+  private readonly sorter: Sorter;
+  private readonly keep: number;
+  private readonly context: ExecContext;
+  private readonly most: number;
+  /** Rows that do not come before it are not wanted: `keep` rows do, or are it. */
+  private bound: BatchKeys | undefined;
+
+  constructor(rows: HeldRows, sorter: Sorter, keep: number, context: ExecContext) {
+    this.rows = rows;
+    this.sorter = sorter;
+    this.keep = keep;
+    this.context = context;
+    this.most = Math.max(keep * GATHERED_PER_KEPT, GATHERED_MIN);
+  }
+
+  /** Those of a batch that are worth holding: the batch, or copies. */
+  wantedOf(batch: ExecBatch): ExecBatch {
+    if (this.bound === undefined) return batch;
+    const selection = this.sorter.before(batch, this.bound);
+    return selection.length === batch.rowCount ? batch : gatherBatch(batch, selection, selection.length);
+  }
+
+  /** Throws away what is not wanted once much has gathered. */
+  async throwAway(): Promise<void> {
+    const { rows, sorter, keep, context } = this;
+    if (rows.rowCount <= this.most) return;
+    const all = await rows.joinedInTurns(context);
+    rows.keep(await sorter.ordered(all, context, 0, keep), keep);
+    // Joined already: the rows that were kept.
+    this.bound = sorter.boundAt(rows.joined(), keep - 1);
   }
 }
 
@@ -91,13 +134,15 @@ class Runs {
   private runs: SpilledRows[] = [];
   private readonly order: RunOrder;
   private readonly keep: number | undefined;
+  private readonly skip: number;
   private readonly context: ExecContext;
   private readonly spill: SpillContext;
   private file: Awaited<ReturnType<SpillContext["create"]>> | undefined;
 
-  constructor(order: RunOrder, keep: number | undefined, context: ExecContext, spill: SpillContext) {
+  constructor(order: RunOrder, { keep, skip = 0 }: Pick<SortOrder, "keep" | "skip">, context: ExecContext, spill: SpillContext) {
     this.order = order;
     this.keep = keep;
+    this.skip = skip;
     this.context = context;
     this.spill = spill;
   }
@@ -109,8 +154,8 @@ class Runs {
   /** Sorts held rows, writes them as a run and forgets them. */
   async add(rows: HeldRows): Promise<void> {
     const all = await rows.joinedInTurns(this.context);
-    const sorted = await this.order.sorter.ordered(all, this.context);
     const count = Math.min(this.keep ?? all.rowCount, all.rowCount);
+    const sorted = await this.order.sorter.ordered(all, this.context, 0, count);
     const step = Math.max(1, Math.floor((all.rowCount * this.spill.blockBytes) / Math.max(1, bytesOfBatch(all))));
     this.file ??= await this.spill.create();
     const run = this.spill.rowsIn(this.file, this.order.columns);
@@ -145,7 +190,7 @@ class Runs {
       for (let at = 0; at < this.runs.length; at += fanIn) {
         const run = spill.rowsIn(file, order.columns);
         const some = mergeRuns(this.runs.slice(at, at + fanIn), order, context);
-        for await (const batch of first(some, keep)) await run.add(batch);
+        for await (const batch of between(some, 0, keep)) await run.add(batch);
         await run.finish();
         longer.push(run);
       }
@@ -153,17 +198,19 @@ class Runs {
       this.file = file;
       this.runs = longer;
     }
-    yield* first(mergeRuns(this.runs, order, context), keep);
+    yield* between(mergeRuns(this.runs, order, context), this.skip, keep);
   }
 }
 
-/** At most `count` rows. */
-async function* first(batches: AsyncIterable<ExecBatch>, count: number | undefined): AsyncGenerator<ExecBatch> {
-  let left = count ?? Number.POSITIVE_INFINITY;
+/** The rows of places `[from, to)`. */
+async function* between(batches: AsyncIterable<ExecBatch>, from: number, to: number | undefined): AsyncGenerator<ExecBatch> {
+  let at = 0;
+  const end = to ?? Number.POSITIVE_INFINITY;
   for await (const batch of batches) {
-    const wanted = Math.min(left, batch.rowCount);
-    yield* pieces(sliceBatch(batch, 0, wanted), BATCH_ROWS);
-    left -= wanted;
-    if (left <= 0) return;
+    const start = Math.min(batch.rowCount, Math.max(0, from - at));
+    const wanted = Math.min(batch.rowCount, end - at);
+    if (start < wanted) yield* pieces(sliceBatch(batch, start, wanted), BATCH_ROWS);
+    at += batch.rowCount;
+    if (at >= end) return;
   }
 }

@@ -10,12 +10,11 @@
  * out too; of those behind it they wait, since more of the bounding run may follow.
  */
 import type { ColumnHeader } from "../../../column/batch.ts";
-import type { Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";
-import type { Sorter } from "../rows/sorter.ts";
+import type { BatchKeys, Sorter } from "../rows/sorter.ts";
 import { oneBatch } from "./concat-batches.ts";
 import type { SpilledRows } from "./spilled-rows.ts";
 
@@ -29,15 +28,18 @@ export interface RunOrder {
 interface Cursor {
   readonly blocks: AsyncGenerator<ExecBatch>;
   batch: ExecBatch;
-  keys: readonly Vector[];
+  /** Made once a block. */
+  keys: BatchKeys;
   at: number;
 }
+
+const NO_KEYS: BatchKeys = { vectors: [], keys: [] };
 
 /** The rows of all runs in order. Batches are the reader's own. */
 export async function* mergeRuns(runs: readonly SpilledRows[], order: RunOrder, context: ExecContext): AsyncGenerator<ExecBatch> {
   let cursors: Cursor[] = [];
   for (const run of runs) {
-    const cursor: Cursor = { blocks: run.read(), batch: { rowCount: 0, vectors: [] }, keys: [], at: 0 };
+    const cursor: Cursor = { blocks: run.read(), batch: { rowCount: 0, vectors: [] }, keys: NO_KEYS, at: 0 };
     if (await advance(cursor, order.sorter)) cursors.push(cursor);
   }
   while (cursors.length > 0) {

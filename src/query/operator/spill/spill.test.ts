@@ -119,6 +119,7 @@ describe("sorting", () => {
     setBatchRows(50);
     await check("SELECT host, n, s, ts FROM t ORDER BY s, ts", { ordered: true, bytes: 24 * 1024 });
     await check("SELECT host, n, s, ts FROM t ORDER BY s, ts LIMIT 1200 OFFSET 100", { ordered: true, bytes: 24 * 1024 });
+    await check("SELECT host, n, s, ts FROM t ORDER BY s, ts OFFSET 2000", { ordered: true, bytes: 24 * 1024 });
     await check("SELECT host, n, ts FROM t ORDER BY x, ts LIMIT 5", { ordered: true, spills: "no", bytes: 1024 * 1024 });
   });
 });

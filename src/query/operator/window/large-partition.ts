@@ -7,10 +7,9 @@ import { DbError } from "../../../base/error.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
-import type { Vector } from "../../../column/vector.ts";
 import type { SpillFile } from "../../../table/spill-space.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import { Sorter } from "../rows/sorter.ts";
+import { type BatchKeys, Sorter } from "../rows/sorter.ts";
 import { oneBatch } from "../spill/concat-batches.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
@@ -32,7 +31,7 @@ export class LargePartition implements SortedRows {
   private readonly sorter: Sorter;
   private readonly spill: SpillContext;
   private readonly budget: MemoryBudget;
-  private previous: { readonly keys: readonly Vector[]; readonly row: number } | undefined;
+  private previous: { readonly keys: BatchKeys; readonly row: number } | undefined;
 
   private constructor(node: WindowPlan, file: SpillFile, context: ExecContext, spill: SpillContext) {
     this.columns = node.input.columns;

@@ -4,13 +4,11 @@
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
  */
-import { SplitMap } from "../../../base/bytes/split-map.ts";
-import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
-import { compareValues, type Present, valueKey } from "../../function/value/value.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
+import { rowKeys } from "../kernels/row-keys.ts";
+import { ranksOfRows } from "../kernels/row-order.ts";
 import { type SortKey, sortKey, sortSteps } from "../kernels/sort-keys.ts";
-import { valueAt } from "../../expression/vector-values.ts";
 
 /** Where partitions and groups of sorted rows begin, ascending. */
 export interface Layout {
@@ -21,78 +19,14 @@ export interface Layout {
   readonly groupStarts: Uint32Array;
 }
 
-/** Rows that are looked at before others get a turn: some milliseconds, of texts too. */
-const ROWS_PER_STEP = 4096;
-
 /** Rows whose place is looked for, of numbers alone. */
 const LAID_PER_STEP = 1 << 16;
 
 /** Numbers in the order of a key's values under its ORDER BY item, one a row. In steps. */
 export function* orderKey(vector: Vector, item: SortItem, rowCount: number): Generator<void, SortKey> {
-  if (vector.kind === "dictionary") return { values: yield* dictionaryRanks(vector, item, rowCount), classes: undefined };
-  const plain = sortKey(vector, rowCount, item, compareValues);
+  const plain = sortKey(vector, rowCount, item);
   if (plain !== undefined) return plain;
-  return { values: yield* valueRanks(vector, item.expression.type, item, rowCount), classes: undefined };
-}
-
-/** Where NULL stands among numbers that lie between the infinities. */
-const nullCode = (item: SortItem): number => (item.nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
-
-function* dictionaryRanks(
-  { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
-  item: SortItem,
-  rowCount: number,
-): Generator<void, Float64Array> {
-  const numbers = new Int32Array(dictionary.length).fill(-1);
-  const values: (Present | undefined)[] = [];
-  for (let i = 0; i < rowCount; i++) {
-    const code = codes[i] ?? 0;
-    if (numbers[code] === -1) numbers[code] = values.push(dictionary[code]) - 1;
-  }
-  yield;
-  const ranks = yield* ranked(values, item);
-  const ranksOfRows = new Float64Array(rowCount);
-  for (let i = 0; i < rowCount; i++) ranksOfRows[i] = ranks[numbers[codes[i] ?? 0] ?? 0] ?? 0;
-  return ranksOfRows;
-}
-
-function* valueRanks(vector: Vector, type: DataType, item: SortItem, rowCount: number): Generator<void, Float64Array> {
-  const numbers = new SplitMap<number>();
-  const values: (Present | undefined)[] = [];
-  const codes = new Float64Array(rowCount);
-  for (let i = 0; i < rowCount; i++) {
-    const value = valueAt(vector, type, i);
-    const key = valueKey(value);
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = values.push(value) - 1;
-      numbers.set(key, number);
-    }
-    codes[i] = number;
-    if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
-  }
-  const ranks = yield* ranked(values, item);
-  for (let i = 0; i < rowCount; i++) codes[i] = ranks[codes[i] ?? 0] ?? 0;
-  return codes;
-}
-
-/** The place of each value in the order; equal values, such as several entries of one text, share one. */
-function* ranked(values: readonly (Present | undefined)[], item: SortItem): Generator<void, Float64Array> {
-  const byValue = (a: number, b: number): number => {
-    const x = values[a];
-    const y = values[b];
-    return x === undefined || y === undefined ? Number(x === undefined) - Number(y === undefined) : compareValues(x, y);
-  };
-  const order = yield* sortSteps(values.length, [byValue]);
-  const ranks = new Float64Array(values.length);
-  let rank = 0;
-  for (let place = 0; place < order.length; place++) {
-    const at = order[place] ?? 0;
-    if (place > 0 && byValue(order[place - 1] ?? 0, at) !== 0) rank++;
-    ranks[at] = values[at] === undefined ? nullCode(item) : item.descending ? -rank : rank;
-    if (place % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
-  }
-  return ranks;
+  return { values: yield* ranksOfRows(rowKeys(vector, item.expression.type, rowCount, item), rowCount), classes: undefined };
 }
 
 /** Row positions in the order of several keys, equal rows as they came; undefined when the rows lie in order already. In steps. */

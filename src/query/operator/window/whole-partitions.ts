@@ -2,12 +2,11 @@
  * The input of a window operator in parts that are whole partitions: all of it at once where it fits in memory; else it is sorted over the
  * disk, and as many partitions as fit come at a time. One that alone does not fit comes as rows on disk.
  */
-import type { Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";
-import { Sorter } from "../rows/sorter.ts";
+import { type BatchKeys, Sorter } from "../rows/sorter.ts";
 import { heldOrSorted } from "../sort/held-or-sorted.ts";
 import { pieces } from "../rows/pieces.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
@@ -146,7 +145,7 @@ interface BordersOf {
 /** Finds where partitions begin in sorted rows that come batch by batch. */
 class Borders {
   private readonly sorter: Sorter;
-  private previous: { readonly keys: readonly Vector[]; readonly row: number } | undefined;
+  private previous: { readonly keys: BatchKeys; readonly row: number } | undefined;
 
   constructor(node: WindowPlan, context: ExecContext) {
     this.sorter = new Sorter(node.partitionBy, node.input.columns, context);
