@@ -4,6 +4,7 @@
  * Rows are sorted by numbers that compare as the values of the keys do, one array a key. Most input comes sorted from the scan, which
  * one pass over the numbers finds out.
  */
+import { textAt } from "../../../column/text-table.ts";
 import { SplitMap } from "../../../base/bytes/split-map.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
@@ -29,7 +30,14 @@ const LAID_PER_STEP = 1 << 16;
 
 /** Numbers in the order of a key's values under its ORDER BY item, one a row. In steps. */
 export function* orderKey(vector: Vector, item: SortItem, rowCount: number): Generator<void, SortKey> {
-  if (vector.kind === "dictionary") return { values: yield* dictionaryRanks(vector, item, rowCount), classes: undefined };
+  if (vector.kind === "dictionary") {
+    const { codes, dictionary } = vector;
+    return { values: yield* entryRanks(codes, dictionary.length, (code) => dictionary[code], item, rowCount), classes: undefined };
+  }
+  if (vector.kind === "coded") {
+    const { codes, entries } = vector;
+    return { values: yield* entryRanks(codes, entries.size, (code) => textAt(entries, code), item, rowCount), classes: undefined };
+  }
   const plain = sortKey(vector, rowCount, item, compareValues);
   if (plain !== undefined) return plain;
   return { values: yield* valueRanks(vector, item.expression.type, item, rowCount), classes: undefined };
@@ -38,16 +46,18 @@ export function* orderKey(vector: Vector, item: SortItem, rowCount: number): Gen
 /** Where NULL stands among numbers that lie between the infinities. */
 const nullCode = (item: SortItem): number => (item.nullsFirst ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
 
-function* dictionaryRanks(
-  { codes, dictionary }: Extract<Vector, { kind: "dictionary" }>,
+function* entryRanks(
+  codes: Uint32Array,
+  entryCount: number,
+  textOf: (code: number) => string | undefined,
   item: SortItem,
   rowCount: number,
 ): Generator<void, Float64Array> {
-  const numbers = new Int32Array(dictionary.length).fill(-1);
+  const numbers = new Int32Array(entryCount).fill(-1);
   const values: (Present | undefined)[] = [];
   for (let i = 0; i < rowCount; i++) {
     const code = codes[i] ?? 0;
-    if (numbers[code] === -1) numbers[code] = values.push(dictionary[code]) - 1;
+    if (numbers[code] === -1) numbers[code] = values.push(textOf(code)) - 1;
   }
   yield;
   const ranks = yield* ranked(values, item);
