@@ -2,6 +2,7 @@ import { unreachable } from "../base/assert.ts";
 import { type DataType, isNested } from "./data-type.ts";
 import { readWideDecimal } from "./decimal.ts";
 import { exactInteger } from "./exact-integer.ts";
+import { textAt } from "./text-table.ts";
 import type { Scalar, Vector } from "./vector.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -14,6 +15,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  */
 export function scalarAt(vector: Vector, type: DataType, row: number): Scalar {
   if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row]!];
+  if (vector.kind === "coded") return textAt(vector.entries, vector.codes[row]!);
   if (vector.validity !== undefined && vector.validity[row] === 0) return undefined;
   switch (vector.kind) {
     case "number": {

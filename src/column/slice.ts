@@ -14,6 +14,7 @@ export function slice(vector: Vector, from: number, to: number): Vector {
     case "time":
       return { ...vector, offsets: vector.offsets.subarray(from, to), validity: part(vector.validity, from, to) };
     case "dictionary":
+    case "coded":
       return { ...vector, codes: vector.codes.subarray(from, to) };
     case "bytes":
       return { ...vector, offsets: vector.offsets.subarray(from, to + 1), validity: part(vector.validity, from, to) };

@@ -18,6 +18,8 @@ export function takeRows(vector: Vector, picks: Uint32Array): Vector {
     }
     case "dictionary":
       return { kind: "dictionary", codes: takeNumbers(vector.codes, picks) as Uint32Array, dictionary: vector.dictionary };
+    case "coded":
+      return { kind: "coded", codes: takeNumbers(vector.codes, picks) as Uint32Array, entries: vector.entries };
     case "bytes":
       return takeBytes(vector.offsets, vector.bytes, takeValidity(vector.validity, picks), picks);
   }

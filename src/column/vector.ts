@@ -9,7 +9,9 @@
  * |            | which some lie beyond ±2^53, and timestamps and         |                               |
  * |            | durations too far apart for "time"                      |                               |
  * | time       | timestamps and durations within 2^53 units of a base    | `base + BigInt(offsets[i])`   |
- * | dictionary | strings that repeat: tags                               | `dictionary[codes[i]]`, 0=NULL|
+ * | dictionary | strings that repeat: tags, constants                    | `dictionary[codes[i]]`, 0=NULL|
+ * | coded      | strings that repeat: fields, as their file has them     | text of `codes[i]` in         |
+ * |            |                                                         | `entries`, 0 = NULL           |
  * | bytes      | strings and JSON (UTF-8), binary, vectors, decimals of  |                               |
  * |            | more than 18 digits (16 bytes, `decimal.ts`), lists,    |                               |
  * |            | structs and maps (`nested.ts`)                          | `bytes[offsets[i], offsets[i+1])` |
@@ -18,6 +20,8 @@
  * Arrays may be longer than the batch; only rows `[0, rowCount)` count. Any of them may lie on a SharedArrayBuffer.
  * Vectors are never changed once handed over.
  */
+
+import type { TextTable } from "./text-table.ts";
 
 /** A numeric array whose elements are plain numbers. */
 export type NumberArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
@@ -58,6 +62,15 @@ export interface DictionaryVector {
   readonly dictionary: readonly (string | undefined)[];
 }
 
+/** Text by code, as UTF-8. */
+export interface CodedVector {
+  readonly kind: "coded";
+  /** Index into `entries`; 0 is NULL. */
+  readonly codes: Uint32Array;
+  /** Shared between batches and never changed: what is found out of an entry may be kept by it. Two codes may stand for equal texts. */
+  readonly entries: TextTable;
+}
+
 /** Text or binary. */
 export interface BytesVector {
   readonly kind: "bytes";
@@ -68,7 +81,7 @@ export interface BytesVector {
 }
 
 /** Values of one column. */
-export type Vector = NumberVector | WideVector | TimeVector | DictionaryVector | BytesVector;
+export type Vector = NumberVector | WideVector | TimeVector | DictionaryVector | CodedVector | BytesVector;
 
 /**
  * One value. NULL is `undefined`. Integers are `number` within ±2^53 and `bigint` beyond; timestamps and durations are `bigint`

@@ -5,9 +5,11 @@
  * Numbers go through one loop; whatever needs text or 64 bits goes value by value, which happens only until the
  * rows are written to a file under the new type.
  */
+import { textAt } from "../column/text-table.ts";
+import { takeRows } from "../column/take-rows.ts";
 import { type DataType, isNested, sameType } from "../column/data-type.ts";
 import { scalarAt } from "../column/scalar.ts";
-import type { NumberVector, Scalar, Vector } from "../column/vector.ts";
+import type { CodedVector, NumberVector, Scalar, Vector } from "../column/vector.ts";
 import { vectorOf } from "../column/vector-builder.ts";
 import { isInterval } from "./any-value.ts";
 import { canCast, castResult } from "./cast.ts";
@@ -39,9 +41,17 @@ export function retypeVector(vector: Vector, from: DataType, to: DataType): Vect
     if (converted !== undefined) return converted;
   }
   const count = lengthOf(vector);
+  if (vector.kind === "coded" && vector.entries.size <= count) return retypeEntries(vector, from, to);
   const values = new Array<Scalar>(count);
   for (let row = 0; row < count; row++) values[row] = retypeScalar(scalarAt(vector, from, row), from, to);
   return vectorOf(to, values);
+}
+
+/** Once an entry. */
+function retypeEntries({ codes, entries }: CodedVector, from: DataType, to: DataType): Vector {
+  const values = new Array<Scalar>(entries.size);
+  for (let code = 0; code < entries.size; code++) values[code] = retypeScalar(textAt(entries, code), from, to);
+  return takeRows(vectorOf(to, values), codes);
 }
 
 function lengthOf(vector: Vector): number {
@@ -54,6 +64,7 @@ function lengthOf(vector: Vector): number {
     case "bytes":
       return vector.offsets.length - 1;
     case "dictionary":
+    case "coded":
       return vector.codes.length;
   }
 }

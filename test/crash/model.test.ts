@@ -171,7 +171,7 @@ describe("an unanswered batch is sent again", () => {
       return DOORS.filter((_, i) => retries[i] !== undefined).map(({ name }) => name);
     };
     expect(sentAgain("absent")).toEqual(DOORS.map(({ name }) => name));
-    expect(sentAgain("applied")).toEqual(["line", "remote-write", "native", "native-stream"]);
+    expect(sentAgain("applied")).toEqual(["line", "remote-write", "native", "native-stream", "native-columns", "otlp-grpc-metrics"]);
   });
 });
 

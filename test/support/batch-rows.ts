@@ -1,6 +1,7 @@
 /**
  * A batch as plain rows, for tests of decoders.
  */
+import { textAt } from "../../src/column/text-table.ts";
 import type { Vector } from "../../src/column/vector.ts";
 import type { WriteBatch } from "../../src/table/write-batch.ts";
 
@@ -32,6 +33,7 @@ export function rowsOf(batch: WriteBatch): PlainRow[] {
 
 function cell(vector: Vector, row: number): unknown {
   if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row] as number];
+  if (vector.kind === "coded") return textAt(vector.entries, vector.codes[row] as number);
   if (vector.validity !== undefined && vector.validity[row] === 0) return undefined;
   switch (vector.kind) {
     case "number":

@@ -8,6 +8,7 @@ import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
 import { tableId } from "../../src/base/units.ts";
 import { changedOptions, changedSchema } from "../../src/engine/schema/schema-change.ts";
+import { textAt, type TextTable, textTableOf } from "../../src/column/text-table.ts";
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
@@ -58,6 +59,8 @@ export function openMemorySnapshot(snapshot: object): PartSource {
 export class MemoryTable implements Table {
   schema: TableSchema;
   batchRows: number = BATCH_ROWS;
+  private textForm = 0;
+  private readonly texts: Map<string, TextTable> = new Map();
   /** Requests seen, newest last. */
   readonly requests: ScanRequest[] = [];
   private readonly sharedId = SHARED.size;
@@ -287,6 +290,28 @@ export class MemoryTable implements Table {
     return { rowCount: rows.length, vectors, runs: { starts: Uint32Array.from(starts), series: Uint32Array.from(series) } };
   }
 
+  /** All texts of a field that there are, once for as long as there are no more. */
+  private sharedTexts(name: string): TextTable {
+    const texts = new Set<string>();
+    for (const { rows } of this.all) {
+      for (const { fields } of rows) {
+        const value = fields.get(name);
+        if (typeof value === "string") texts.add(value);
+      }
+    }
+    const known = this.texts.get(name);
+    if (known?.size === texts.size + 1) return known;
+    const table = textTableOf([undefined, ...texts]);
+    this.texts.set(name, table);
+    return table;
+  }
+
+  private coded(values: readonly Scalar[], entries: TextTable): Vector {
+    const codes = new Map<string | undefined, number>();
+    for (let code = entries.size - 1; code >= 0; code--) codes.set(textAt(entries, code), code);
+    return { kind: "coded", codes: Uint32Array.from(values, (value) => codes.get(value as string | undefined) ?? 0), entries };
+  }
+
   private vector(name: string, rows: readonly { series: Series; row: Row }[]): Vector {
     const column = this.schema.columns.find((candidate) => candidate.name === name);
     if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} not exists in table ${this.schema.name}`);
@@ -299,13 +324,23 @@ export class MemoryTable implements Table {
       const dictionary = this.dictionaryOf(name);
       return { kind: "dictionary", codes: Uint32Array.from(rows, ({ series }) => this.codeOf(name, series.tags.get(name))), dictionary };
     }
-    const vector = vectorOf(
-      column.type,
-      rows.map(({ row }) => row.fields.get(name)),
-    );
+    const values = rows.map(({ row }) => row.fields.get(name));
+    if (column.type.kind === "string") {
+      const form = TEXT_FORMS[this.textForm++ % TEXT_FORMS.length];
+      if (form === "coded") return this.coded(values, this.sharedTexts(name));
+      if (form === "own entries") {
+        // Equal texts have several codes.
+        const entries = textTableOf([undefined, ...values.map((value) => (value === undefined ? "" : String(value)))]);
+        return { kind: "coded", codes: Uint32Array.from(values, (value, i) => (value === undefined ? 0 : i + 1)), entries };
+      }
+    }
+    const vector = vectorOf(column.type, values);
     return column.type.kind === "int" && vector.kind === "number" ? { ...vector, values: narrowed(vector.values) } : vector;
   }
 }
+
+/** What text of fields comes as, in turns: as it lies in files that share a dictionary, in memory, and in files of few rows. */
+const TEXT_FORMS = ["coded", "bytes", "coded", "own entries"] as const;
 
 /** The narrowest array that holds the integers. */
 function narrowed(values: NumberArray): NumberArray {

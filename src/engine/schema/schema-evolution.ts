@@ -1,6 +1,7 @@
 /**
  * What a batch needs that the catalog lacks: tables to create and columns to add, or the error when that is not allowed.
  */
+import { presenceOf } from "../../column/coded-text.ts";
 import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, FLOAT64, INT64, sameType, sqlName, STRING } from "../../column/data-type.ts";
@@ -34,8 +35,7 @@ export function columnsForNewTable(write: TableWrite, dictionary: SeriesDictiona
   const { shape } = write;
   if (shape !== undefined) return [...shape, ...missingColumns({ name: write.table, columns: shape }, tagNames, write.fields)];
   const firstTags = new Set(dictionary.shapeOf(write.keys[0] as number).names);
-  const isFirst = (field: FieldWrite): boolean =>
-    field.vector.kind === "dictionary" || field.vector.validity === undefined || field.vector.validity[0] === 1;
+  const isFirst = (field: FieldWrite): boolean => field.vector.kind === "dictionary" || presenceOf(field.vector, 1)?.[0] !== 0;
   const time: ColumnDefinition = {
     name: DEFAULT_TIME_COLUMN,
     type: { kind: "timestamp", unit: write.timeUnit },

@@ -1,6 +1,7 @@
 /**
  * The columns of a table write as the region takes them: column ids, the table's time unit, and values for columns that were left out.
  */
+import { presenceOf } from "../../column/coded-text.ts";
 import { type DbError, invalidArguments } from "../../base/error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
@@ -61,8 +62,8 @@ export function columnSources(schema: TableSchema, plan: WritePlan, write: Table
 }
 
 function checkNoNull(schema: TableSchema, column: ColumnSchema, vector: Vector, rowCount: number): void {
-  if (vector.kind === "dictionary" || vector.validity === undefined) return;
-  if (vector.validity.subarray(0, rowCount).includes(0)) throw nullRefused(schema, column);
+  if (vector.kind === "dictionary") return;
+  if (presenceOf(vector, rowCount)?.subarray(0, rowCount).includes(0) === true) throw nullRefused(schema, column);
 }
 
 function nullRefused(schema: TableSchema, column: ColumnSchema): DbError {

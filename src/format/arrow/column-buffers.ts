@@ -7,7 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import type { NumberArray, NumberVector, TimeVector, Vector } from "../../column/vector.ts";
-import { dictionaryText } from "./dictionary-text.ts";
+import { codedText, dictionaryText } from "./dictionary-text.ts";
 import { type ArrowLayout, layoutOf } from "./field-type.ts";
 import { Scratch } from "./scratch.ts";
 
@@ -34,6 +34,12 @@ export function columnBuffers(type: DataType, vector: Vector, rowCount: number, 
   if (layout === "null") return { nullCount: rowCount, buffers: [] };
   if (vector.kind === "dictionary") {
     const text = dictionaryText(vector, rowCount, BYTES_MAX, scratch);
+    if (text === undefined) throw tooLong();
+    const [nullCount, bits] = validityBits(text.validity, rowCount);
+    return { nullCount, buffers: [bits, viewOf(text.offsets), text.bytes] };
+  }
+  if (vector.kind === "coded") {
+    const text = codedText(vector, rowCount, BYTES_MAX, scratch);
     if (text === undefined) throw tooLong();
     const [nullCount, bits] = validityBits(text.validity, rowCount);
     return { nullCount, buffers: [bits, viewOf(text.offsets), text.bytes] };

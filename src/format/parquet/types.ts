@@ -197,7 +197,9 @@ export interface PageIndex {
 export type PageDictionary =
   /** Tags of type string: `values[0]` is undefined (NULL), so the codes of `decodeTagPage` index it directly. */
   | { readonly kind: "strings"; readonly values: readonly (string | undefined)[] }
-  /** String and binary fields: entry i is `bytes[offsets[i], offsets[i + 1])`. */
+  /** String fields: the text of value i has code i + 1, so that rows can have codes and 0 be NULL. */
+  | { readonly kind: "texts"; readonly entries: TextTable }
+  /** Other fields of bytes: entry i is `bytes[offsets[i], offsets[i + 1])`. */
   | { readonly kind: "bytes"; readonly offsets: Uint32Array; readonly bytes: Uint8Array }
   /** Floats. */
   | { readonly kind: "number"; readonly values: Float32Array | Float64Array };

@@ -1,4 +1,5 @@
 /** Rows → the bytes of a Parquet file, a row group at a time: memory is one row group, whatever the file's size. */
+import { plainText, textLength } from "../../column/coded-text.ts";
 import { invalidArguments } from "../../base/error.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
@@ -129,6 +130,7 @@ function storedType(type: DataType): DataType {
 }
 
 function bytesOf(vector: Vector | undefined, type: DataType, rowCount: number): number {
+  if (vector?.kind === "coded") return textLength(vector, 0, rowCount) + rowCount * 4;
   if (vector?.kind !== "bytes") return rowCount * 8;
   const bytes = (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
   return isGrouped(type) ? bytes * SHREDDED_BYTES : bytes;
@@ -137,12 +139,18 @@ function bytesOf(vector: Vector | undefined, type: DataType, rowCount: number): 
 /** What the writer takes: texts as bytes. */
 function inputOf(vector: Vector | undefined, type: DataType, rowCount: number): ColumnInput {
   if (vector === undefined || type.kind === "null") return allNull(rowCount, type);
+  return plainInput(vector, rowCount);
+}
+
+/** Vectors of codes as bytes. */
+function plainInput(vector: Vector, rowCount: number): ColumnInput {
+  if (vector.kind === "coded") return plainText(vector, rowCount);
   return vector.kind === "dictionary" ? textsOf(vector, rowCount) : vector;
 }
 
 function allNull(rowCount: number, type: DataType): ColumnInput {
   const made = vectorOf(storedType(type), new Array<undefined>(rowCount).fill(undefined));
-  return made.kind === "dictionary" ? textsOf(made, rowCount) : made;
+  return plainInput(made, rowCount);
 }
 
 function textsOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary" }>, rowCount: number): BytesVector {

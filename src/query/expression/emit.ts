@@ -2,7 +2,7 @@
  * The emitter: a typed expression as JavaScript text for a loop over typed arrays.
  *
  * Covered: numbers, Booleans, dates, times of day, comparisons of decimals of one scale, comparisons of a time with a constant, and
- * whatever depends on one dictionary column alone (its value for each dictionary entry is computed once, by the interpreter).
+ * whatever depends on one column of codes alone (its value for each entry is computed once, by the interpreter).
  * Everything else makes `emitFilter` and `emitProjection` answer undefined, and the interpreter runs.
  *
  * A loop that meets what doubles cannot do exactly (an integer result beyond ±2^53, a division by zero, a cast out of range) returns -1:
@@ -11,7 +11,7 @@
  *   V  vectors of the batch        P  constants        T  tables of lifted expressions        n  rows        i  row
  */
 import type { DataType } from "../../column/data-type.ts";
-import type { Vector } from "../../column/vector.ts";
+import type { CodedVector, DictionaryVector, Vector } from "../../column/vector.ts";
 import { boundsOf } from "../../value/integer-range.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, isVolatile, partsOf, type TypedExpression } from "./expression.ts";
@@ -30,7 +30,7 @@ export type LoopConstant =
   | { readonly kind: "value"; readonly value: number | ReadonlySet<number> }
   | { readonly kind: "time"; readonly value: bigint; readonly column: number };
 
-/** An expression over one dictionary column, to be computed once an entry. */
+/** An expression over one column of codes, to be computed once an entry. */
 export interface Lifted {
   readonly column: number;
   readonly expression: TypedExpression;
@@ -46,8 +46,15 @@ export interface LoopText {
 /** The layout of a vector. */
 export function layoutOf(vector: Vector): ColumnLayout {
   const array = vector.kind === "number" ? vector.values.constructor.name : "";
-  return { kind: vector.kind, array, nullable: vector.kind !== "dictionary" && vector.validity !== undefined };
+  return { kind: vector.kind, array, nullable: !isCodes(vector) && vector.validity !== undefined };
 }
+
+type CodesVector = DictionaryVector | CodedVector;
+
+/** Whether a vector has text by code: then what depends on it alone is computed once an entry. */
+export const isCodes = (vector: Vector): vector is CodesVector => isCodesKind(vector.kind);
+
+const isCodesKind = (kind: Vector["kind"] | undefined): boolean => kind === "dictionary" || kind === "coded";
 
 /** A loop that writes the rows where `predicate` is true to `S` and returns their number; parameters V, P, T, n, S. */
 export function emitFilter(predicate: TypedExpression, layout: readonly ColumnLayout[]): LoopText | undefined {
@@ -174,7 +181,7 @@ class Emitter {
   private nullness(operand: TypedExpression): string | undefined {
     if (operand.kind === "column") {
       const layout = this.layout[operand.index];
-      if (layout?.kind === "dictionary") return `${this.array(operand.index, "codes")}[i] === 0`;
+      if (isCodesKind(layout?.kind)) return `${this.array(operand.index, "codes")}[i] === 0`;
       return layout === undefined ? undefined : (this.nullOf(operand.index) ?? "false");
     }
     if (operand.type.kind === "boolean") {
@@ -342,8 +349,7 @@ class Emitter {
   private lift(expression: TypedExpression): { readonly state: string; readonly value: string } | undefined {
     const columns = columnsOf(expression);
     const [column] = columns;
-    if (columns.size !== 1 || column === undefined || this.layout[column]?.kind !== "dictionary" || isVolatile(expression))
-      return undefined;
+    if (columns.size !== 1 || column === undefined || !isCodesKind(this.layout[column]?.kind) || isVolatile(expression)) return undefined;
     const table = this.lifted.push({ column, expression }) - 1;
     this.prelude.set(`t${table}`, `const s${table} = T[${table}].states, v${table} = T[${table}].values;`);
     const code = `${this.array(column, "codes")}[i]`;

@@ -8,7 +8,7 @@ import { type DataType, isNested } from "../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
 import { bucketOf } from "./bucket-of.ts";
 import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
-import { emitFilter, emitProjection, type LoopConstant, type LoopText, layoutOf } from "./emit.ts";
+import { emitFilter, emitProjection, isCodes, type LoopConstant, type LoopText, layoutOf } from "./emit.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
 import { generated } from "./generated-code.ts";
@@ -91,8 +91,8 @@ function clampedOffset(difference: bigint): number {
 function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
   return loop.tables.map((table, i) => {
     const vector = batch.vectors[loop.text.lifted[i]?.column ?? -1];
-    if (vector?.kind !== "dictionary") throw new Error("a lifted expression reads a dictionary column");
-    return table.update(vector.dictionary, vector.codes, batch.rowCount);
+    if (vector === undefined || !isCodes(vector)) throw new Error("a lifted expression reads a column of codes");
+    return table.update(vector, batch.rowCount);
   });
 }
 
@@ -100,7 +100,7 @@ function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
 async function updateTables(loop: Loop<unknown> | undefined, batch: Batch, context: EvaluationContext): Promise<void> {
   for (const [i, table] of loop?.tables.entries() ?? []) {
     const vector = batch.vectors[loop?.text.lifted[i]?.column ?? -1];
-    if (vector?.kind === "dictionary") await table.updateInTurns(vector.dictionary, vector.codes, batch.rowCount, context);
+    if (vector !== undefined && isCodes(vector)) await table.updateInTurns(vector, batch.rowCount, context);
   }
 }
 
@@ -227,7 +227,7 @@ export class VectorEvaluator {
     if (this.context.interpretOnly) return this.interpretInTurns(batch, rows);
     const { lift } = this;
     const lifted = lift === undefined ? undefined : batch.vectors[lift.column];
-    if (lifted?.kind === "dictionary") await lift?.table.updateInTurns(lifted.dictionary, lifted.codes, batch.rowCount, this.context);
+    if (lifted !== undefined && isCodes(lifted)) await lift?.table.updateInTurns(lifted, batch.rowCount, this.context);
     const made = this.bucketed(batch) ?? this.lifted(batch);
     if (made !== undefined) return made;
     await updateTables(this.loops.of(batch), batch, this.context);
@@ -273,8 +273,8 @@ export class VectorEvaluator {
 
   private lifted(batch: Batch): Vector | undefined {
     const vector = this.lift === undefined ? undefined : batch.vectors[this.lift.column];
-    if (this.lift === undefined || vector?.kind !== "dictionary") return undefined;
-    return this.lift.table.update(vector.dictionary, vector.codes, batch.rowCount).vector(vector.codes, batch.rowCount);
+    if (this.lift === undefined || vector === undefined || !isCodes(vector)) return undefined;
+    return this.lift.table.update(vector, batch.rowCount).vector(vector.codes, batch.rowCount);
   }
 
   private looped(batch: Batch): Vector | undefined {

@@ -1,10 +1,11 @@
 /**
- * An expression over one dictionary column, computed once for each entry of the dictionary that rows have, instead of once a row.
+ * An expression over one column of codes, computed once for each entry of the dictionary that rows have, instead of once a row.
  * Grows with the dictionary, and with the entries that rows have: a dictionary may be longer than a query has rows, or than one turn of
  * the event loop suffices for.
  */
+import { textAt, type TextTable } from "../../column/text-table.ts";
 import { DbError } from "../../base/error.ts";
-import type { Vector } from "../../column/vector.ts";
+import type { CodedVector, DictionaryVector, Vector } from "../../column/vector.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "./expression.ts";
@@ -27,7 +28,15 @@ const UNKNOWN = 4;
 /** Most characters of texts that a table holds. Reason: `repeat(s, 100000)` of each entry of a dictionary may be more than all memory. */
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
-type Dictionary = readonly (string | undefined)[];
+type Dictionary = readonly (string | undefined)[] | TextTable;
+type CodesVector = DictionaryVector | CodedVector;
+
+const dictionaryOf = (vector: CodesVector): Dictionary => (vector.kind === "coded" ? vector.entries : vector.dictionary);
+
+const sizeOf = (dictionary: Dictionary): number => ("size" in dictionary ? dictionary.size : dictionary.length);
+
+const textOf = (dictionary: Dictionary, code: number): string | undefined =>
+  "size" in dictionary ? textAt(dictionary, code) : dictionary[code];
 
 /** Values of one expression by dictionary code. */
 export class LiftedTable {
@@ -41,7 +50,7 @@ export class LiftedTable {
   private known = 0;
   private texts: (string | undefined)[] = [undefined];
   private textCodes = new Uint32Array(16);
-  private readonly textCodeOf = new Map<string, number>();
+  private textCodeOf = new Map<string, number>();
   private dictionary: Dictionary | undefined;
   private asked = false;
   /** Of the texts held. Over the limit there is no table, for good. */
@@ -57,13 +66,15 @@ export class LiftedTable {
   }
 
   /** Brings the table up to a dictionary and the entries that these rows have. */
-  update(dictionary: Dictionary, codes: Uint32Array, rowCount: number): this {
+  update(vector: CodesVector, rowCount: number): this {
+    const { codes } = vector;
+    const dictionary = dictionaryOf(vector);
     this.begin(dictionary);
-    if (this.isFull || this.known === dictionary.length) return this;
+    if (this.isFull || this.known === sizeOf(dictionary)) return this;
     const { states } = this;
     for (let row = 0; row < rowCount; row++) {
       const code = codes[row] as number;
-      if (states[code] === UNKNOWN) this.compute(code, dictionary[code]);
+      if (states[code] === UNKNOWN) this.compute(code, textOf(dictionary, code));
       if (this.isFull) break;
     }
     if (this.isFull) this.forget();
@@ -71,14 +82,16 @@ export class LiftedTable {
   }
 
   /** As `update`, with turns for others; what takes long is computed on another thread. */
-  async updateInTurns(dictionary: Dictionary, codes: Uint32Array, rowCount: number, context: EvaluationContext): Promise<void> {
+  async updateInTurns(vector: CodesVector, rowCount: number, context: EvaluationContext): Promise<void> {
+    const { codes } = vector;
+    const dictionary = dictionaryOf(vector);
     this.begin(dictionary);
-    if (this.isFull || this.known === dictionary.length) return;
+    if (this.isFull || this.known === sizeOf(dictionary)) return;
     const values = new RowValues(this.expression, context);
     for (let row = 0; row < rowCount && !this.isFull; row++) {
       const code = codes[row] as number;
       if (this.states[code] !== UNKNOWN) continue;
-      const text = dictionary[code];
+      const text = textOf(dictionary, code);
       try {
         const value = values.of(() => text);
         this.note(code, value instanceof Promise ? await value : value);
@@ -103,8 +116,15 @@ export class LiftedTable {
       this.asked = false;
       this.hasBig = false;
       this.dictionary = dictionary;
+      // Vectors that were made keep what they have. Files have many dictionaries, whose texts together would fill it for good.
+      if (this.characters > CHARACTERS_MAX / 2) {
+        this.forget();
+        this.textCodeOf = new Map();
+        this.characters = 0;
+      }
     }
-    if (this.results.length < dictionary.length) this.extend(dictionary.length);
+    const size = sizeOf(dictionary);
+    if (this.results.length < size) this.extend(size);
   }
 
   /** Lets go of all texts: from now on the interpreter computes each row's. */

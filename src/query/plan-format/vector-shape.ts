@@ -1,7 +1,8 @@
 /** Columns of rows in plans and between machines. */
+import type { TextTable } from "../../column/text-table.ts";
 import { type DataType, formOf } from "../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
-import { bigint, type Cases, kinds, list, optional, type Shape } from "./shape.ts";
+import { bigint, type Cases, kinds, list, optional, record, type Shape, whole } from "./shape.ts";
 import type { PlainArray } from "./tags.ts";
 
 type AnyArray = PlainArray | Uint8Array;
@@ -33,8 +34,11 @@ export const dictionaryTexts: Shape<readonly (string | undefined)[]> = list<stri
 /** Positions and codes. */
 export const places: Shape<Uint32Array> = arrayOf<Uint32Array>(Uint32Array);
 
+/** Entries of text by code. */
+export const textTable: Shape<TextTable> = record<TextTable>({ size: whole(1), bytes: arrayOf<Uint8Array>(Uint8Array), starts: places });
+
 /** The fields of every kind of column but those of texts that repeat. */
-export const PLAIN_VECTORS: Cases<Exclude<Vector, { kind: "dictionary" }>> = {
+export const PLAIN_VECTORS: Cases<Exclude<Vector, { kind: "dictionary" | "coded" }>> = {
   number: { values: numbers, validity },
   wide: { values: arrayOf<BigInt64Array | BigUint64Array>(BigInt64Array, BigUint64Array), validity },
   time: { base: bigint, offsets: arrayOf<Float64Array>(Float64Array), validity },
@@ -42,11 +46,16 @@ export const PLAIN_VECTORS: Cases<Exclude<Vector, { kind: "dictionary" }>> = {
 };
 
 /** Columns. */
-export const vector: Shape<Vector> = kinds<Vector>({ ...PLAIN_VECTORS, dictionary: { codes: places, dictionary: dictionaryTexts } });
+export const vector: Shape<Vector> = kinds<Vector>({
+  ...PLAIN_VECTORS,
+  dictionary: { codes: places, dictionary: dictionaryTexts },
+  coded: { codes: places, entries: textTable },
+});
 
-/** A column; of one of texts that repeat, how many these are. */
+/** A column; of one of texts that repeat, how many these are, or none where they came before. */
 type VectorToCheck =
-  | Exclude<Vector, { kind: "dictionary" }>
+  | Exclude<Vector, { kind: "dictionary" | "coded" }>
+  | { readonly kind: "coded"; readonly codes: Uint32Array; readonly entries: TextTable | undefined }
   | { readonly kind: "dictionary"; readonly codes: Uint32Array; readonly dictionary: { readonly length: number } };
 
 /** What is wrong with a column of so many rows that came from elsewhere; undefined: nothing. */
@@ -63,6 +72,8 @@ export function wrongWithVector(given: VectorToCheck, rowCount: number, type: Da
       return form === "bytes" && given.codes.length >= rowCount && given.codes.every((code) => code < given.dictionary.length)
         ? undefined
         : OTHER;
+    case "coded":
+      return form === "bytes" && given.codes.length >= rowCount && areEntries(given.entries, given.codes) ? undefined : OTHER;
     case "bytes": {
       const { offsets, bytes } = given;
       if (form !== "bytes" || offsets.length <= rowCount) return OTHER;
@@ -74,6 +85,18 @@ export function wrongWithVector(given: VectorToCheck, rowCount: number, type: Da
       return wrongValidity(given, rowCount);
     }
   }
+}
+
+function areEntries(entries: TextTable | undefined, codes: Uint32Array): boolean {
+  if (entries === undefined) return true;
+  const { size, starts, bytes } = entries;
+  if (starts.length <= size || starts[1] !== 0) return false;
+  let last = 0;
+  for (const at of starts.subarray(0, size + 1)) {
+    if (at < last || at > bytes.length) return false;
+    last = at;
+  }
+  return codes.every((code) => code < size);
 }
 
 const OTHER = "a column is not of its type, or lacks rows";

@@ -67,9 +67,9 @@ export class PageCache {
     return entry.vector;
   }
 
-  /** Keeps a page and drops the oldest ones beyond the limit. */
-  put(key: number, vector: Vector): void {
-    const bytes = vectorBytes(vector);
+  /** Keeps a page and drops the oldest ones beyond the limit. @param sharedBytes its part of what it holds together with other pages */
+  put(key: number, vector: Vector, sharedBytes = 0): void {
+    const bytes = vectorBytes(vector) + sharedBytes;
     this.passed(bytes);
     if (bytes <= this.bytesLimit) this.add(key, { bytes, vector, evict: undefined });
   }
@@ -126,7 +126,7 @@ export class PageCache {
   }
 }
 
-/** Bytes of a vector's arrays; the strings of a dictionary are shared and do not count. */
+/** Bytes of a vector's arrays; the strings of a dictionary and entries are shared and do not count. */
 export function vectorBytes(vector: Vector): number {
   switch (vector.kind) {
     case "number":
@@ -137,6 +137,7 @@ export function vectorBytes(vector: Vector): number {
     case "bytes":
       return vector.offsets.byteLength + vector.bytes.byteLength + (vector.validity?.byteLength ?? 0);
     case "dictionary":
+    case "coded":
       return vector.codes.byteLength;
   }
 }

@@ -1,4 +1,5 @@
 /** Gathers the batches of a scan until they make a row group. */
+import { textLength } from "../../column/coded-text.ts";
 import { assert } from "../../base/assert.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
@@ -47,7 +48,8 @@ export class RowGroupBuilder {
     for (let c = 0; c < vectors.length; c++) {
       const vector = vectors[c] as Vector;
       this.pieces[c]?.push({ vector, from: 0, to: rowCount });
-      this.bytes += vectorBytes(vector);
+      // As much as the writer takes: plain text.
+      this.bytes += vectorBytes(vector) + (vector.kind === "coded" ? textLength(vector, 0, rowCount) : 0);
     }
     for (let run = 0; run < series.length; run++) {
       const number = series[run] as number;
@@ -72,7 +74,7 @@ export class RowGroupBuilder {
       const pieces = this.pieces[next] ?? [];
       this.pieces[next++] = [];
       const vector = concatPieces(pieces, this.rowCount, column.type);
-      return column.semantic === "timestamp" ? this.timeInput(vector) : fieldInput(vector);
+      return column.semantic === "timestamp" ? this.timeInput(vector) : fieldInput(vector, this.rowCount);
     });
     writer.append(this.rowCount, inputs, ends);
     this.series = [];

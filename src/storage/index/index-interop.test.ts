@@ -46,12 +46,14 @@ test("DuckDB reads row groups with indexes between them, and finds tags through 
           STRING,
           numbers.map((i) => (i % 7 === 0 ? undefined : `message ${i}`)),
         ),
+        rows,
       ),
       fieldInput(
         vectorOf(
           INT64,
           numbers.map((i) => i % 5),
         ),
+        rows,
       ),
     ];
     writer.append(rows, inputs, ends);

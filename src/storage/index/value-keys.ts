@@ -92,7 +92,8 @@ export class RowKeys {
         this.count = bytesKeys(this, vector, start, end);
         return;
       case "dictionary":
-        throw new Error("fields are no dictionary vectors");
+      case "coded":
+        throw new Error("fields that are written are no vectors of codes");
     }
   }
 }

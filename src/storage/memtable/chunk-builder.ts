@@ -112,7 +112,8 @@ function elementClassFor(column: ColumnSource, rowCount: number): ElementClass {
     case "bytes":
       return ElementClass.u32;
     case "dictionary":
-      assert(false, "a field is never a dictionary vector");
+    case "coded":
+      assert(false, "a field that is written is never a vector of codes");
   }
 }
 
@@ -130,13 +131,13 @@ function placeColumn(column: ColumnSource, rowCount: number, start: number, repe
   const textBytes = vector.kind === "bytes" ? vector.offsets[rowCount]! - vector.offsets[0]! : 0;
   end += align8(textBytes);
   const validityOffset = end;
-  if (vector.kind !== "dictionary" && vector.validity !== undefined) end += align8(rowCount);
+  if (vector.kind !== "dictionary" && vector.kind !== "coded" && vector.validity !== undefined) end += align8(rowCount);
   return { placed: { source: column, element, offset: start, validityOffset, textOffset, textBytes, repeated }, end };
 }
 
 function copyColumn(place: Placed, buffer: SharedArrayBuffer, base: number, rowCount: number): ChunkValues {
   const { vector } = place.source;
-  if (vector.kind === "dictionary") assert(false, "a field is never a dictionary vector");
+  if (vector.kind === "dictionary" || vector.kind === "coded") assert(false, "a field that is written is never a vector of codes");
   let validity: Uint8Array | undefined;
   if (vector.validity !== undefined) {
     validity = new Uint8Array(buffer, base + place.validityOffset, rowCount);

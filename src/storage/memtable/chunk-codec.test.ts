@@ -149,7 +149,7 @@ describe("a chunk", () => {
 
   test("takes no dictionary for a field", () => {
     const vector: Vector = { kind: "dictionary", codes: Uint32Array.of(0), dictionary: [undefined] };
-    expect(() => check({ type: STRING, vector }, 1)).toThrow("never a dictionary");
+    expect(() => check({ type: STRING, vector }, 1)).toThrow("never a vector of codes");
   });
 });
 

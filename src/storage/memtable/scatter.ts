@@ -53,7 +53,7 @@ function findColumn(
   if (old === undefined) return undefined;
   const found = old.found.kind === "repeated" ? repeatedVector(old.found, rowCount) : old.found;
   const retyped = retypeVector(found, old.type, type);
-  assert(retyped.kind !== "dictionary", "a field is never a dictionary vector");
+  assert(retyped.kind !== "dictionary" && retyped.kind !== "coded", "a field in memory is never a vector of codes");
   return retyped;
 }
 

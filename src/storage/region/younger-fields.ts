@@ -34,7 +34,7 @@ export class YoungerFields {
       const value = initialValueOf(column, this.clock);
       if (value === undefined) continue;
       const vector = vectorOf(column.type, new Array<Scalar>(chunk.rowCount).fill(value));
-      if (vector.kind !== "dictionary") added.push({ columnId: column.id, data: vector });
+      if (vector.kind !== "dictionary" && vector.kind !== "coded") added.push({ columnId: column.id, data: vector });
     }
     return added.length === 0 ? chunk : { ...chunk, columns: [...chunk.columns, ...added] };
   }

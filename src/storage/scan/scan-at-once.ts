@@ -5,6 +5,7 @@
  *
  * What is not so simple is told by undefined, and is scanned as all else is: nothing was changed.
  */
+import { textLength } from "../../column/coded-text.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { Vector } from "../../column/vector.ts";
 import { concatPieces } from "./merge/concat.ts";
@@ -151,6 +152,7 @@ function piecesOf(sources: readonly ScanSource[], segments: readonly Segment[], 
     for (const piece of found) {
       const { vector, from, to } = piece;
       if (vector?.kind === "bytes") byteCount += (vector.offsets[to] as number) - (vector.offsets[from] as number);
+      else if (vector?.kind === "coded") byteCount += textLength(vector, from, to);
       pieces.push(piece);
     }
   }

@@ -2,6 +2,7 @@
  * Columns of a client → a `WriteBatch`, as they are: nothing is made for a row alone. For protocols that send columns of the table's own
  * types; `row-intake.ts` is for those whose values are to be cast.
  */
+import { plainText } from "../../column/coded-text.ts";
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
@@ -112,6 +113,7 @@ function isNear(offsets: Float64Array, rowCount: number): boolean {
 
 /** Texts as bytes: fields are never dictionaries. */
 function withoutDictionary(vector: Vector, rowCount: number): Vector {
+  if (vector.kind === "coded") return plainText(vector, rowCount);
   return vector.kind === "dictionary" ? textsOf(vector, rowCount) : vector;
 }
 

@@ -121,7 +121,7 @@ class Leaf implements Part {
 
   take(): LeafRows {
     const input = vectorOf(this.column.type, this.values);
-    assert(input.kind !== "dictionary", "vectors made of values have no dictionary");
+    assert(input.kind !== "dictionary" && input.kind !== "coded", "vectors made of values have no dictionary");
     const entryCount = this.values.length;
     this.values = [];
     return { input, entryCount, levels: { definition: this.definition.take(), repetition: this.repetition?.take() } };

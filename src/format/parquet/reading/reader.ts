@@ -4,6 +4,7 @@
  * What a page decodes into follows from its bounds in the page index: integers take the narrowest of Int8Array, Int16Array, Int32Array,
  * Float64Array and BigInt64Array, because loops over narrow arrays are up to 3 x faster and caches hold more pages.
  */
+import type { TextTable } from "../../../column/text-table.ts";
 import { isWideDecimal } from "../../../column/decimal.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { corruption } from "../corruption.ts";
@@ -42,10 +43,18 @@ export function decodeDictionary(file: ParquetFile, rowGroup: number, column: nu
     return { kind: "number", values: width === 8 ? new Float64Array(buffer) : new Float32Array(buffer) };
   }
   const plain = decodePlainBytes(values, valueCount);
-  if (descriptor.role !== "tag" || descriptor.type.kind !== "string") return { kind: "bytes", ...plain };
+  if (descriptor.type.kind !== "string") return { kind: "bytes", ...plain };
+  if (descriptor.role !== "tag") return { kind: "texts", entries: textsOf(plain.offsets, plain.bytes) };
   const strings: (string | undefined)[] = [undefined];
   for (let i = 0; i < valueCount; i++) strings.push(decoder.decode(plain.bytes.subarray(plain.offsets[i], plain.offsets[i + 1])));
   return { kind: "strings", values: strings };
+}
+
+/** A table of texts by code; code 0 is NULL. */
+function textsOf(offsets: Uint32Array, bytes: Uint8Array): TextTable {
+  const starts = new Uint32Array(offsets.length + 1);
+  starts.set(offsets, 1);
+  return { size: offsets.length, bytes, starts };
 }
 
 /**
@@ -95,8 +104,8 @@ export function decodeTagPage(file: ParquetFile, at: PageAddress, bytes: Uint8Ar
 }
 
 /**
- * Decodes a page: tags of type string as "dictionary", timestamps and durations as "time" or "wide", other strings, binary and decimals of
- * more than 18 digits as "bytes", the rest as "number" or "wide".
+ * Decodes a page: tags of type string as "dictionary", other strings as "coded" where they lie in a dictionary, timestamps and durations as
+ * "time" or "wide", other strings, binary and decimals of more than 18 digits as "bytes", the rest as "number" or "wide".
  * Typed arrays have exactly one element a row.
  *
  * @param bytes the page, header included; the result never shares its memory
@@ -145,8 +154,11 @@ function decodeValues(context: PageContext, timeBase: bigint | undefined): Vecto
     case "timestamp":
     case "duration":
       return decodeTimes(context, timeBase);
+    case "string":
+      if (column.role === "tag") return decodeTags(context);
+      return context.page.header.encoding === Encoding.RleDictionary ? decodeCoded(context) : decodeBytes(context);
     default:
-      return column.role === "tag" && column.type.kind === "string" ? decodeTags(context) : decodeBytes(context);
+      return decodeBytes(context);
   }
 }
 
@@ -196,17 +208,28 @@ function decodeBooleans(context: PageContext): Vector {
 }
 
 function decodeTags(context: PageContext): Vector {
-  const { page, rowCount, validity, valueCount, dictionary, allocate } = context;
-  const { values, header } = page;
+  const { values, header } = context.page;
+  const { dictionary } = context;
   if (dictionary?.kind !== "strings") return values.fail("the dictionary of the tags was not given");
   if (header.encoding !== Encoding.RleDictionary) values.fail(`a tag page of encoding ${header.encoding}`);
+  return { kind: "dictionary", codes: decodeCodes(context, dictionary.values.length - 1), dictionary: dictionary.values };
+}
+
+function decodeCoded(context: PageContext): Vector {
+  const { page, dictionary } = context;
+  if (dictionary?.kind !== "texts") return page.values.fail("the dictionary of the texts was not given");
+  return { kind: "coded", codes: decodeCodes(context, dictionary.entries.size - 1), entries: dictionary.entries };
+}
+
+/** Codes of all rows, 0 for NULL: indexes into a dictionary of so many entries, plus 1. */
+function decodeCodes({ page: { values }, rowCount, validity, valueCount, allocate }: PageContext, entryCount: number): Uint32Array {
   const capacity = hybridCapacity(rowCount);
   const codes = new Uint32Array(allocate(capacity * 4), 0, capacity);
-  decodeHybrid(values, valueCount, values.u8(), dictionary.values.length - 1, codes);
+  decodeHybrid(values, valueCount, values.u8(), entryCount, codes);
   for (let i = 0; i < valueCount; i++) codes[i]!++;
   if (validity !== undefined) {
     spread(codes, valueCount, validity);
     for (let row = 0; row < rowCount; row++) if (validity[row] === 0) codes[row] = 0;
   }
-  return { kind: "dictionary", codes: codes.subarray(0, rowCount), dictionary: dictionary.values };
+  return codes.subarray(0, rowCount);
 }

@@ -73,7 +73,7 @@ export function field(name: string, type: DataType): ParquetColumn {
 /** The writer's input for scalars of a field or time column. */
 export function inputOf(type: DataType, values: readonly Scalar[]): ColumnInput {
   const vector = vectorOf(type, values);
-  if (vector.kind === "dictionary") throw new Error("fields are never dictionaries");
+  if (vector.kind === "dictionary" || vector.kind === "coded") throw new Error("fields are never dictionaries");
   return vector;
 }
 

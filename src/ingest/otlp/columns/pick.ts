@@ -27,6 +27,7 @@ export function pick(vector: Vector, rows: Uint32Array | undefined): Vector {
       return { kind: "bytes", offsets: picked, bytes: Buffer.concat(parts, length), validity: valid(vector, rows) };
     }
     case "dictionary":
+    case "coded":
       assert(false, "a decoder makes no dictionary");
   }
 }

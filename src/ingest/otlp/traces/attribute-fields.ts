@@ -99,7 +99,7 @@ function reason(name: string, sent: Sent, type: DataType, { table, labelOf }: At
 }
 
 function hasKept(vector: Vector, rowCount: number, refused: ReadonlyMap<number, string>): boolean {
-  if (vector.kind === "dictionary") return true;
+  if (vector.kind === "dictionary" || vector.kind === "coded") return true;
   for (let row = 0; row < rowCount; row++) if (vector.validity?.[row] !== 0 && !refused.has(row)) return true;
   return false;
 }

@@ -102,8 +102,9 @@ class CountState implements AggregateState {
   update(batch: ExecBatch, { starts, groups, count, rowGroups }: Segments, groupCount: number): void {
     this.counts = grown(this.counts, groupCount);
     const vector = this.evaluator?.vector(batch);
-    const validity = vector === undefined || vector.kind === "dictionary" ? undefined : vector.validity;
-    const codes = vector?.kind === "dictionary" ? vector.codes : undefined;
+    const isByCode = vector?.kind === "dictionary" || vector?.kind === "coded";
+    const validity = vector === undefined || isByCode ? undefined : vector.validity;
+    const codes = isByCode ? vector.codes : undefined;
     if (rowGroups !== undefined) countRows(rowGroups, batch.rowCount, validity, codes, this.counts);
     else countSegments(starts, groups, count, validity, codes, this.counts);
   }

@@ -1,4 +1,5 @@
 /** What runs fragments of plans beside this thread. */
+import type { TextTable } from "../../../column/text-table.ts";
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ScanPart, ShareLimits } from "../../../table/shared-scan.ts";
@@ -13,8 +14,15 @@ export interface PlainDictionary {
   readonly texts: readonly (string | undefined)[];
 }
 
+/** Text by code; without entries, of those that came with the batch of the column that had some last. */
+export interface PlainCoded {
+  readonly kind: "coded";
+  readonly codes: Uint32Array;
+  readonly entries: TextTable | undefined;
+}
+
 /** A column between threads. */
-export type PlainVector = Exclude<Vector, { kind: "dictionary" }> | PlainDictionary;
+export type PlainVector = Exclude<Vector, { kind: "dictionary" | "coded" }> | PlainDictionary | PlainCoded;
 
 /** A batch between threads. */
 export interface PlainBatch {

@@ -3,7 +3,7 @@
  * equals NULL, NaN equals NaN, -0 is 0.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import type { Vector } from "../../../column/vector.ts";
+import type { CodedVector, Vector } from "../../../column/vector.ts";
 import { isInterval, type Value, valueKey } from "../../function/value/value.ts";
 import { valueAt } from "../../expression/vector-values.ts";
 import { type LaneForm, laneFormOf, lanesInPlace, writeLanes } from "../kernels/lanes.ts";
@@ -74,6 +74,7 @@ function bigintHash(value: bigint): number {
 function addColumn(hashes: Uint32Array, vector: Vector, type: DataType, rowCount: number): void {
   const form = laneFormOf(type);
   if (vector.kind === "dictionary") return addDictionary(hashes, vector, rowCount);
+  if (vector.kind === "coded") return addCoded(hashes, vector, rowCount);
   const { validity } = vector;
   if (form !== undefined) {
     const { width } = form;
@@ -99,6 +100,21 @@ function writtenLanes(vector: Vector, form: LaneForm, rowCount: number): Int32Ar
   const words = new Int32Array(rowCount * form.width);
   writeLanes(vector, form, rowCount, words, 0, form.width);
   return words;
+}
+
+/** Texts are hashed once an entry, unless there are few rows. */
+function addCoded(hashes: Uint32Array, { codes, entries }: CodedVector, rowCount: number): void {
+  const { starts, bytes, size } = entries;
+  const known = size <= rowCount ? new Int32Array(size) : undefined;
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[row] as number;
+    let own = known?.[code] ?? 0;
+    if (own === 0) {
+      own = code === 0 ? NULL_HASH : bytesHash(bytes, starts[code] as number, starts[code + 1] as number);
+      if (known !== undefined) known[code] = own;
+    }
+    hashes[row] = foldHash(hashes[row] as number, own);
+  }
 }
 
 /** Texts are hashed once an entry. */

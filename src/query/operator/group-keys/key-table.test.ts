@@ -5,6 +5,7 @@ import { BOOLEAN, type DataType, FLOAT64, INT64, STRING, TIMESTAMP_NANOSECOND } 
 import { scalarAt } from "../../../column/scalar.ts";
 import type { Scalar, Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
+import { type TextTable, textTableOf } from "../../../column/text-table.ts";
 import { valueKey } from "../../function/value/value.ts";
 import { keyHashes } from "./key-hashes.ts";
 import { KeyTable, NO_ROW } from "./key-table.ts";
@@ -21,12 +22,17 @@ const VALUES: readonly (readonly [DataType, readonly Scalar[]])[] = [
   [BINARY, [undefined, Uint8Array.of(), Uint8Array.of(0), Uint8Array.of(1, 2)]],
 ];
 
-/** Text as a dictionary of its own or one that all share, times and all else as their builder makes them. */
+const SHARED_TEXTS: TextTable = textTableOf(VALUES[2]?.[1] as readonly (string | undefined)[]);
+
+/** Text as a dictionary or table of its own or one that all share, times and all else as their builder makes them. */
 function vectorFor(type: DataType, values: readonly Scalar[], form: number): Vector {
   if (type.kind !== "string" || form === 0) return vectorOf(type, values);
   const shared = VALUES[2]?.[1] as readonly (string | undefined)[];
-  const dictionary = form === 1 ? shared : [undefined, ...new Set(values.flatMap((value) => (typeof value === "string" ? [value] : [])))];
-  return { kind: "dictionary", codes: Uint32Array.from(values, (value) => dictionary.indexOf(value as string | undefined)), dictionary };
+  const dictionary =
+    form % 2 === 1 ? shared : [undefined, ...new Set(values.flatMap((value) => (typeof value === "string" ? [value] : [])))];
+  const codes = Uint32Array.from(values, (value) => dictionary.indexOf(value as string | undefined));
+  if (form <= 2) return { kind: "dictionary", codes, dictionary };
+  return { kind: "coded", codes, entries: form === 3 ? SHARED_TEXTS : textTableOf(dictionary) };
 }
 
 interface KeyBatch {
@@ -40,7 +46,7 @@ interface KeyBatch {
 /** Types, and batches of rows over them. */
 const arbitraryRows = fc.uniqueArray(fc.nat(VALUES.length - 1), { maxLength: 3 }).chain((columns) => {
   const picks = columns.map((c) => fc.nat((VALUES[c]?.[1].length ?? 1) - 1));
-  const batch = fc.record({ rows: fc.array(fc.tuple(...picks), { maxLength: 20 }), form: fc.nat(2) });
+  const batch = fc.record({ rows: fc.array(fc.tuple(...picks), { maxLength: 20 }), form: fc.nat(4) });
   return fc.record({
     columns: fc.constant(columns),
     batches: fc.array(batch, { minLength: 2, maxLength: 6 }),

@@ -252,7 +252,9 @@ function codesOf(
 
 /** Which rows have a value; a dictionary of other types than text has none. */
 function validityOf(vector: Vector): Validity {
-  return vector.kind === "dictionary" ? Uint8Array.from(vector.codes, (code) => (code === 0 ? 0 : 1)) : vector.validity;
+  return vector.kind === "dictionary" || vector.kind === "coded"
+    ? Uint8Array.from(vector.codes, (code) => (code === 0 ? 0 : 1))
+    : vector.validity;
 }
 
 /** Zeros in the place of words under NULL, and its flag. */

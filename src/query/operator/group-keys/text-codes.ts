@@ -3,8 +3,8 @@
  * all other by its bytes, without a string.
  */
 import { formOf, type DataType } from "../../../column/data-type.ts";
-import { utf8Text } from "../../../column/text-table.ts";
-import type { DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
+import { type TextTable, utf8Text } from "../../../column/text-table.ts";
+import type { CodedVector, DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
 import { TextNumbers } from "../kernels/text-numbers.ts";
 import { NO_NUMBER } from "../kernels/word-table.ts";
 
@@ -23,6 +23,17 @@ interface Entries {
   codes: Int32Array;
 }
 
+/** Codes of the entries of a table. */
+interface TableCodes {
+  readonly isNew: boolean;
+  readonly codes: Int32Array;
+  /** Texts that there were then. */
+  readonly textCount: number;
+}
+
+/** Codes that are kept by table: 4 MiB. */
+const TABLE_CODES_MAX: number = 1024 * 1024;
+
 const encoder = new TextEncoder();
 
 /** See the file header. */
@@ -30,6 +41,9 @@ export class TextCodes {
   private readonly texts = new TextNumbers();
   private readonly isText: boolean;
   private entries: Entries | undefined;
+  private tables: WeakMap<TextTable, TableCodes> = new WeakMap();
+  /** Codes that are kept in them. */
+  private tableCount = 0;
   private strings: (string | undefined)[] = [undefined];
   private scratch: Uint8Array = new Uint8Array(256);
 
@@ -51,6 +65,7 @@ export class TextCodes {
   /** Codes of rows; new ones for new texts when `isNew`, else `NO_NUMBER`. NULL has a code where `nullIsNumber`, else none. */
   codesOf(vector: Vector, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
     if (vector.kind === "dictionary") return this.codesOfEntries(vector, rowCount, isNew, nullIsNumber, into);
+    if (vector.kind === "coded") return this.codesOfTable(vector, rowCount, isNew, nullIsNumber, into);
     if (vector.kind === "bytes") return this.texts.numbersOf(vector, rowCount, isNew, nullIsNumber, into);
     // All NULL, of any type: there are no values.
     into.fill(nullIsNumber && rowCount > 0 ? this.texts.numberOfNull(isNew) : NO_NUMBER, 0, rowCount);
@@ -75,6 +90,37 @@ export class TextCodes {
       }
       into[i] = code;
     }
+  }
+
+  /** Of entries that are bytes already. Codes are kept by table: batches of several files come in turns. */
+  private codesOfTable({ codes, entries }: CodedVector, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
+    const known = this.tableCodes(entries, isNew);
+    const { starts, bytes } = entries;
+    for (let i = 0; i < rowCount; i++) {
+      const entry = codes[i] as number;
+      let code = known[entry] as number;
+      if (code === UNSEEN) {
+        if (entry === 0) code = nullIsNumber ? this.texts.numberOfNull(isNew) : NO_NUMBER;
+        else code = this.texts.numberOf(bytes, starts[entry] as number, starts[entry + 1] as number, isNew);
+        known[entry] = code;
+      }
+      into[i] = code;
+    }
+  }
+
+  /** Codes by entry of a table. Those that were not found are looked for again once texts are added. */
+  private tableCodes(entries: TextTable, isNew: boolean): Int32Array {
+    const found = this.tables.get(entries);
+    // What was not found may have been added since.
+    if (found?.isNew === isNew && (isNew || found.textCount === this.size)) return found.codes;
+    const codes = new Int32Array(entries.size).fill(UNSEEN);
+    if (this.tableCount + entries.size > TABLE_CODES_MAX) {
+      this.tables = new WeakMap();
+      this.tableCount = 0;
+    }
+    this.tableCount += entries.size;
+    this.tables.set(entries, { isNew, codes, textCount: this.size });
+    return codes;
   }
 
   private codeOfText(text: string, isNew: boolean): number {

@@ -111,6 +111,7 @@ function nullLike(vector: Vector): Vector {
   const validity = new Uint8Array(1);
   switch (vector.kind) {
     case "dictionary":
+    case "coded":
       return { ...vector, codes: new Uint32Array(1) };
     case "bytes":
       return { kind: "bytes", offsets: new Uint32Array(2), bytes: new Uint8Array(0), validity };

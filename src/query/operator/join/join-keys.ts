@@ -70,7 +70,7 @@ function withoutOtherSign(vector: Vector, rowCount: number): Vector {
 /** Whether a row of any of these keys is NULL. */
 export function hasNull(vectors: readonly Vector[], rowCount: number): boolean {
   for (const vector of vectors) {
-    if (vector.kind !== "dictionary" && vector.validity === undefined) continue;
+    if (vector.kind !== "dictionary" && vector.kind !== "coded" && vector.validity === undefined) continue;
     for (let row = 0; row < rowCount; row++) if (isNullAt(vector, row)) return true;
   }
   return false;
@@ -79,5 +79,5 @@ export function hasNull(vectors: readonly Vector[], rowCount: number): boolean {
 /** Whether a value is NULL. */
 export function isNullAt(vector: Vector, row: number): boolean {
   if (vector.kind === "dictionary") return vector.dictionary[vector.codes[row] as number] === undefined;
-  return vector.validity?.[row] === 0;
+  return vector.kind === "coded" ? vector.codes[row] === 0 : vector.validity?.[row] === 0;
 }

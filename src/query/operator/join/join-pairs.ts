@@ -11,6 +11,7 @@
 import { assert } from "../../../base/assert.ts";
 import { countingUp } from "../../../base/bytes/counting-up.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
+import { presenceOf } from "../../../column/coded-text.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
@@ -334,7 +335,7 @@ function leaveOutNulls(key: Vector, ids: Int32Array): void {
     for (let i = 0; i < ids.length; i++) if (key.dictionary[key.codes[i] as number] === undefined) ids[i] = NULL_ROW;
     return;
   }
-  const { validity } = key;
+  const validity = presenceOf(key, ids.length);
   if (validity !== undefined) for (let i = 0; i < ids.length; i++) if (validity[i] === 0) ids[i] = NULL_ROW;
 }
 

@@ -1,4 +1,5 @@
 /** Vectors of several batches joined into one, copied: for operators that hold rows past the life of a batch. */
+import { joinCoded, plainText, presenceOf } from "../../../column/coded-text.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
 import type { NumberArray, Validity, Vector } from "../../../column/vector.ts";
@@ -21,6 +22,11 @@ export function concat(type: DataType, parts: readonly VectorPart[]): Vector {
     const joined = sameKind(parts, total);
     if (joined !== undefined) return joined;
   }
+  if (
+    parts.some(({ vector }) => vector.kind === "coded") &&
+    parts.every(({ vector }) => vector.kind === "coded" || vector.kind === "bytes")
+  )
+    return mixedTexts(parts, total);
   const values: Value[] = [];
   for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(valueAt(vector, type, i));
   return valuesVector(type, values);
@@ -32,6 +38,8 @@ function sameKind(parts: readonly VectorPart[], total: number): Vector | undefin
       return numbers(parts, total);
     case "dictionary":
       return dictionaries(parts, total);
+    case "coded":
+      return coded(parts, total);
     case "bytes":
       return texts(parts, total);
     case "wide":
@@ -42,11 +50,13 @@ function sameKind(parts: readonly VectorPart[], total: number): Vector | undefin
 }
 
 function joinedValidity(parts: readonly VectorPart[], total: number): Validity {
-  if (parts.every(({ vector }) => vector.kind === "dictionary" || vector.validity === undefined)) return undefined;
+  const validities = parts.map(({ vector, rowCount }) => (vector.kind === "dictionary" ? undefined : presenceOf(vector, rowCount)));
+  if (validities.every((validity) => validity === undefined)) return undefined;
   const joined = new Uint8Array(total).fill(1);
   let at = 0;
-  for (const { vector, rowCount } of parts) {
-    if (vector.kind !== "dictionary" && vector.validity !== undefined) joined.set(vector.validity.subarray(0, rowCount), at);
+  for (const [i, { rowCount }] of parts.entries()) {
+    const validity = validities[i];
+    if (validity !== undefined) joined.set(validity.subarray(0, rowCount), at);
     at += rowCount;
   }
   return joined;
@@ -129,6 +139,18 @@ function codeOf(value: string | undefined, dictionary: (string | undefined)[], k
   if (code !== undefined) return code;
   known.set(value, dictionary.length);
   return dictionary.push(value) - 1;
+}
+
+/** Text by code; undefined where bytes are cheaper. */
+function coded(parts: readonly VectorPart[], total: number): Vector | undefined {
+  const all = parts.flatMap(({ vector, rowCount }) => (vector.kind === "coded" ? [{ vector, from: 0, to: rowCount }] : []));
+  return joinCoded(all, total);
+}
+
+/** Text by code and as bytes: as bytes. */
+function mixedTexts(parts: readonly VectorPart[], total: number): Vector {
+  const plain = parts.map(({ vector, rowCount }) => ({ vector: vector.kind === "coded" ? plainText(vector, rowCount) : vector, rowCount }));
+  return texts(plain, total);
 }
 
 function texts(parts: readonly VectorPart[], total: number): Vector {

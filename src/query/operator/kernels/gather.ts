@@ -46,6 +46,7 @@ export function gather(vector: Vector, selection: Uint32Array, count: number): V
     case "time":
       return { ...vector, offsets: picked(vector.offsets, selection, count), validity: pickedValidity(vector.validity, selection, count) };
     case "dictionary":
+    case "coded":
       return { ...vector, codes: picked(vector.codes, selection, count) };
     case "bytes":
       return gatherBytes(vector, selection, count);

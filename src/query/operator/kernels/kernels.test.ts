@@ -1,3 +1,4 @@
+import { textTableOf } from "../../../column/text-table.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { scalarAt } from "../../../column/scalar.ts";
@@ -85,6 +86,7 @@ describe("gather and concat", () => {
     ["wide", { kind: "wide", values: BigInt64Array.of(1n, 2n ** 60n, 3n), validity: undefined }],
     ["time", { kind: "time", base: 10n, offsets: Float64Array.of(1, 2, 3), validity: undefined }],
     ["dictionary", { kind: "dictionary", codes: Uint32Array.of(1, 0, 2), dictionary: [undefined, "a", "b"] }],
+    ["coded", { kind: "coded", codes: Uint32Array.of(1, 0, 2), entries: textTableOf([undefined, "a", "b"]) }],
     ["bytes", { kind: "bytes", offsets: Uint32Array.of(0, 1, 1, 4), bytes: new TextEncoder().encode("xyzw"), validity: undefined }],
   ];
   const typeOf = {
@@ -92,6 +94,7 @@ describe("gather and concat", () => {
     wide: { kind: "int", bits: 64, signed: true },
     time: { kind: "timestamp", unit: "second" },
     dictionary: { kind: "string" },
+    coded: { kind: "string" },
     bytes: { kind: "string" },
   } as const;
 

@@ -124,6 +124,7 @@ export function writeLanes(vector: Vector, form: LaneForm, rowCount: number, wor
     case "wide":
       return wideWords(vector.values, form.width, rowCount, words, at, stride);
     case "dictionary":
+    case "coded":
     case "bytes":
       // All NULL, of any type: there are no values.
       for (let i = 0; i < rowCount; i++, at += stride) words[at] = 0;

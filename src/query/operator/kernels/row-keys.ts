@@ -9,7 +9,8 @@
  * NULL is a bit beside them. Words and bytes under NULL are arbitrary.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import type { BytesVector, DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
+import { validityOfCodes } from "../../../column/coded-text.ts";
+import type { BytesVector, CodedVector, DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
 import { type LaneForm, laneFormOf, writeLanes } from "./lanes.ts";
 
 /** How one key orders. */
@@ -46,6 +47,7 @@ export function rowKeys(vector: Vector, type: DataType, rowCount: number, direct
   const form = laneFormOf(type);
   if (form !== undefined) return [fixedKey(vector, form, rowCount, direction)];
   if (vector.kind === "dictionary") return [dictionaryKey(vector, rowCount, direction)];
+  if (vector.kind === "coded") return [codedKey(vector, rowCount, direction)];
   if (vector.kind !== "bytes") return [nothing(rowCount, direction)];
   if (type.kind === "interval") return intervalKeys(vector, rowCount, direction);
   if (type.kind === "decimal") return decimalKeys(vector, rowCount, direction);
@@ -62,7 +64,7 @@ function nothing(rowCount: number, direction: SortDirection): WordKey {
 }
 
 function fixedKey(vector: Vector, form: LaneForm, rowCount: number, direction: SortDirection): WordKey {
-  if (vector.kind === "dictionary" || vector.kind === "bytes") return nothing(rowCount, direction);
+  if (vector.kind === "dictionary" || vector.kind === "coded" || vector.kind === "bytes") return nothing(rowCount, direction);
   const lanes = new Int32Array(rowCount * 2);
   writeLanes(vector, form, rowCount, lanes, 0, 2);
   const words = new Uint32Array(lanes.buffer);
@@ -89,6 +91,11 @@ function orderFloats(words: Uint32Array, rowCount: number): void {
 
 function complement(words: Uint32Array): void {
   for (let at = 0; at < words.length; at++) words[at] = ~words[at]!;
+}
+
+function codedKey({ codes, entries }: CodedVector, rowCount: number, direction: SortDirection): TextKey {
+  const { starts: offsets, bytes } = entries;
+  return { kind: "texts", ...plain(direction), offsets, bytes, codes, validity: validityOfCodes(codes, rowCount) };
 }
 
 /** Only the entries that rows have become bytes: a dictionary may be a whole table's. */

@@ -7,12 +7,18 @@ import type { DataType } from "../../../column/data-type.ts";
 import { NO_TABLES, type PlanReader, readBytes } from "../../plan-format/plan-reader.ts";
 import { PlanWriter } from "../../plan-format/plan-writer.ts";
 import { kinds, list, optional, record, type Shape, whole } from "../../plan-format/shape.ts";
-import { dictionaryTexts, places, PLAIN_VECTORS, wrongWithVector } from "../../plan-format/vector-shape.ts";
+import { dictionaryTexts, places, PLAIN_VECTORS, textTable, wrongWithVector } from "../../plan-format/vector-shape.ts";
 import type { PlainBatch, PlainVector } from "../contract/query-workers.ts";
 
 const plainBatch: Shape<PlainBatch> = record<PlainBatch>({
   rowCount: whole(0),
-  vectors: list(kinds<PlainVector>({ ...PLAIN_VECTORS, dictionary: { codes: places, start: whole(0), texts: dictionaryTexts } })),
+  vectors: list(
+    kinds<PlainVector>({
+      ...PLAIN_VECTORS,
+      dictionary: { codes: places, start: whole(0), texts: dictionaryTexts },
+      coded: { codes: places, entries: optional(textTable) },
+    }),
+  ),
   runs: optional(record<SeriesRuns>({ starts: places, series: places })),
 });
 

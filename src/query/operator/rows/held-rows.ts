@@ -1,4 +1,6 @@
 /** Rows that an operator keeps past the life of their batches, copied column by column. */
+import type { TextTable } from "../../../column/text-table.ts";
+import { bytesOfEntries, textLength } from "../../../column/coded-text.ts";
 import { countingUp } from "../../../base/bytes/counting-up.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
@@ -12,13 +14,18 @@ import { constantVector } from "../../expression/vector-values.ts";
 /** Bytes that the rows of a batch take once they are copied, about. */
 export function bytesOfBatch({ vectors, rowCount }: Batch): number {
   let bytes = 0;
-  for (const vector of vectors) bytes += bytesOf(vector, rowCount);
+  for (const vector of vectors) {
+    bytes += bytesOf(vector, rowCount);
+    // Of entries that many batches share no more than the texts of these rows.
+    if (vector.kind === "coded") bytes += Math.min(bytesOfEntries(vector.entries), textLength(vector, 0, rowCount));
+  }
   return bytes;
 }
 
-/** Bytes of a vector, about. */
+/** Bytes of a vector without the entries of its codes, about. */
 function bytesOf(vector: Vector, rowCount: number): number {
   if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 5;
+  if (vector.kind === "coded") return rowCount * 4;
   return rowCount * 9 + (vector.kind === "dictionary" ? textBytesOf(vector, rowCount) : 0);
 }
 
@@ -57,6 +64,8 @@ export class HeldRows {
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
   private rowBytes: number;
+  /** Entries that are counted. */
+  private readonly tables: Set<TextTable> = new Set();
 
   /** @param rowBytes what the operator will need for each row beside its values */
   constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
@@ -70,9 +79,22 @@ export class HeldRows {
     return this.bytes;
   }
 
-  /** Bytes that a batch would take. */
-  costOf(batch: Batch): number {
-    return bytesOfBatch(batch) + batch.rowCount * this.rowBytes;
+  /** Bytes that a batch would take: entries that rows held have too are counted already. */
+  costOf({ vectors, rowCount }: Batch): number {
+    let bytes = rowCount * this.rowBytes;
+    for (const vector of vectors) bytes += bytesOf(vector, rowCount);
+    for (const table of this.newTables(vectors)) bytes += bytesOfEntries(table);
+    return bytes;
+  }
+
+  private newTables(vectors: readonly Vector[]): ReadonlySet<TextTable> {
+    const found = new Set<TextTable>();
+    for (const vector of vectors) if (vector.kind === "coded" && !this.tables.has(vector.entries)) found.add(vector.entries);
+    return found;
+  }
+
+  private noteTables(vectors: readonly Vector[]): void {
+    for (const vector of vectors) if (vector.kind === "coded") this.tables.add(vector.entries);
   }
 
   /** Copies a batch. @throws DbError RuntimeResourcesExhausted */
@@ -80,6 +102,7 @@ export class HeldRows {
     const bytes = this.costOf(batch);
     this.budget.reserve(bytes);
     this.bytes += bytes;
+    this.noteTables(batch.vectors);
     const all = countingUp(batch.rowCount);
     this.parts.push(gatherBatch(batch, all, batch.rowCount));
     this.rowCount += batch.rowCount;
@@ -133,7 +156,9 @@ export class HeldRows {
     this.parts = [gatherBatch(this.joined(), order, count)];
     this.rowCount = count;
     this.budget.release(this.bytes);
+    this.tables.clear();
     this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
+    this.noteTables(this.parts[0]?.vectors ?? []);
     this.budget.reserve(this.bytes);
   }
 
@@ -157,6 +182,10 @@ export class HeldRows {
       this.budget.release(bytes);
       yield part;
     }
+    // Of the entries.
+    this.budget.release(this.bytes);
+    this.bytes = 0;
+    this.tables.clear();
   }
 
   /** Gives back `rowBytes` of what was counted for each row beside its values: the operator needs that no more. */
@@ -173,5 +202,6 @@ export class HeldRows {
     this.rowCount = 0;
     this.budget.release(this.bytes);
     this.bytes = 0;
+    this.tables.clear();
   }
 }

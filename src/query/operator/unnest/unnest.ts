@@ -2,6 +2,7 @@
  * Lists as rows: each row once for each place of its longest list, with a column more for each list. Shorter lists give NULL there; a row
  * whose lists are all empty or NULL goes. Rows come out in parts, so that memory is one row's lists and a part.
  */
+import { entryLength } from "../../../column/coded-text.ts";
 import { type DataType, isNested, NULL } from "../../../column/data-type.ts";
 import { decodeNested, decodeNestedInPieces } from "../../../column/nested.ts";
 import type { Vector } from "../../../column/vector.ts";
@@ -108,6 +109,7 @@ class Part {
     let bytes = 1;
     for (const vector of this.batch.vectors) {
       if (vector.kind === "bytes") bytes += (vector.offsets[row + 1] as number) - (vector.offsets[row] as number);
+      else if (vector.kind === "coded") bytes += entryLength(vector.entries, vector.codes[row] as number);
     }
     return bytes;
   }

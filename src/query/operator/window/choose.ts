@@ -143,7 +143,8 @@ function picked(vector: Vector | undefined, source: Uint32Array, first: number, 
     const either = source.map((row, i) => (row === NONE ? count + i : i));
     return gather(both, either, count);
   }
-  if (found.kind === "dictionary") return { ...found, codes: found.codes.map((code, i) => (source[i] === NONE ? 0 : code)) };
+  if (found.kind === "dictionary" || found.kind === "coded")
+    return { ...found, codes: found.codes.map((code, i) => (source[i] === NONE ? 0 : code)) };
   const validity = found.validity ?? new Uint8Array(count).fill(1);
   for (let i = 0; i < count; i++) if (source[i] === NONE) validity[i] = 0;
   return { ...found, validity };

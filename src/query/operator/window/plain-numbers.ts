@@ -1,4 +1,5 @@
 /** Vectors as plain numbers, and which of their rows count. */
+import { presenceOf } from "../../../column/coded-text.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 
 /** The numbers of the first `count` rows, times as they lie from `base`; undefined when it holds others, or they lie too far from it. */
@@ -21,7 +22,7 @@ export function offsetsFrom(base: bigint, vector: Vector, count: number): Float6
 
 /** One byte a row, 1 where there is a value; undefined when no row is NULL. */
 export function presence(vector: Vector, rowCount: number): Validity {
-  if (vector.kind !== "dictionary") return vector.validity;
+  if (vector.kind !== "dictionary") return presenceOf(vector, rowCount);
   const { codes, dictionary } = vector;
   const present = new Uint8Array(rowCount);
   for (let i = 0; i < rowCount; i++) present[i] = dictionary[codes[i] as number] === undefined ? 0 : 1;

@@ -79,7 +79,7 @@ export class SampleBuffer {
     if (this.histograms === undefined) copyValues(values, column.type, start, end, this.values, from);
     else this.copyHistograms(values, start, end, from);
     this.count = to;
-    const validity = validityOf(values);
+    const validity = validityOf(values, end);
     if (validity !== undefined || mayRepeat) this.compact(from, validity, start - from);
   }
 

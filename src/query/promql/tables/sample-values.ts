@@ -1,4 +1,5 @@
 /** Values of a field as doubles. */
+import { presenceOf } from "../../../column/coded-text.ts";
 import { decimalText, floatOfDecimal, isWideDecimal, readWideDecimal, WIDE_DECIMAL_BYTES } from "../../../column/decimal.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
@@ -9,8 +10,8 @@ export function hasValue(validity: Validity, row: number): boolean {
 }
 
 /** The NULLs of a field's vector. */
-export function validityOf(vector: Vector): Validity {
-  return vector.kind === "dictionary" ? undefined : vector.validity;
+export function validityOf(vector: Vector, rowCount: number): Validity {
+  return vector.kind === "dictionary" ? undefined : presenceOf(vector, rowCount);
 }
 
 /**

@@ -4,6 +4,7 @@
  * Rows whose times lie `CHUNK_TIME_SPAN_MAX` units or more from the first of their `TableWrite` begin another one, as rows beyond its
  * limits do.
  */
+import { textLength } from "../../../column/coded-text.ts";
 import { assert } from "../../../base/assert.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../../base/limits.ts";
 import type { DataType, TimeUnit } from "../../../column/data-type.ts";
@@ -187,6 +188,8 @@ function timeAt(times: AnyTimes, row: number): bigint {
 }
 
 function bytesOf(vector: Vector, rowCount: number): number {
-  const text = vector.kind === "bytes" ? (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) : 0;
+  let text = 0;
+  if (vector.kind === "bytes") text = (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
+  else if (vector.kind === "coded") text = textLength(vector, 0, rowCount);
   return rowCount * VALUE_BYTES + text;
 }

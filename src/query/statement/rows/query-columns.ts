@@ -2,6 +2,7 @@
  * Columns of a query's rows → columns of the table that they are for. A vector of the column's own type goes on as it is; others are cast
  * value by value. Errors are those of the rows one after the other, as in `given-columns.ts`.
  */
+import { presenceOf } from "../../../column/coded-text.ts";
 import { DbError } from "../../../base/error.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, sameType, STRING } from "../../../column/data-type.ts";
@@ -67,7 +68,9 @@ export class QueryColumns {
     const from = this.types[position];
     if (vector.kind === "dictionary" || semantic === "tag" || hints !== undefined || from === undefined) return false;
     if (!SAME_WHEN_CAST.has(type.kind) || !sameType(from, type)) return false;
-    return (nullable && this.target.neverNull?.has(name) !== true) || vector.validity?.subarray(0, rowCount).includes(0) !== true;
+    return (
+      (nullable && this.target.neverNull?.has(name) !== true) || presenceOf(vector, rowCount)?.subarray(0, rowCount).includes(0) !== true
+    );
   }
 
   private async valuesOf(vector: Vector | undefined, column: ColumnSchema, position: number, rowCount: number): Promise<readonly Scalar[]> {

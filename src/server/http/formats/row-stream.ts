@@ -1,6 +1,7 @@
 /**
  * Rows of a result as chunks of bytes, for every format that prints cell by cell.
  */
+import { entryLength, textLength } from "../../../column/coded-text.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { Pace } from "../../../base/scheduler/pace.ts";
@@ -83,9 +84,10 @@ function* parts(batch: Batch): Iterable<Batch> {
   }
 }
 
-/** Characters or bytes of the different values of a vector, counted until they are too many. */
+/** Characters of the different values of a dictionary, counted until they are too many; bytes of the texts of all rows of other vectors. */
 function charactersOf(vector: Vector, rowCount: number): number {
   if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
+  if (vector.kind === "coded") return textLength(vector, 0, rowCount);
   if (vector.kind !== "dictionary") return 0;
   let characters = 0;
   for (const text of vector.dictionary) if ((characters += text?.length ?? 0) > TEXT_CHARACTERS) break;
@@ -94,6 +96,7 @@ function charactersOf(vector: Vector, rowCount: number): number {
 
 function charactersAt(vector: Vector, row: number): number {
   if (vector.kind === "bytes") return (vector.offsets[row + 1] ?? 0) - (vector.offsets[row] ?? 0);
+  if (vector.kind === "coded") return entryLength(vector.entries, vector.codes[row] ?? 0);
   return vector.kind === "dictionary" ? (vector.dictionary[vector.codes[row] ?? 0]?.length ?? 0) : 0;
 }
 

@@ -7,6 +7,7 @@ import { writeAscii, writeInteger } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
 import {
   borrowBytes,
+  borrowEntries,
   printDecimals,
   printFlags,
   printFloats,
@@ -27,6 +28,7 @@ export function textPrinter(type: DataType, zone: string): CellPrinter {
   if (type.kind === "timestamp") return stampPrinter(type.unit, zone);
   return (vector, from, rowCount, cells) => {
     if (vector.kind === "dictionary") cells.entries(vector, from, rowCount);
+    else if (vector.kind === "coded") borrowEntries(vector, from, rowCount, cells);
     else if (!printVector(vector, from, rowCount, cells, type))
       printValues(vector, from, rowCount, cells, type, (value) => valueText(value, type));
   };
@@ -34,7 +36,7 @@ export function textPrinter(type: DataType, zone: string): CellPrinter {
 
 /** Prints by a loop; false where there is none for it. */
 function printVector(
-  vector: Exclude<Vector, { kind: "dictionary" }>,
+  vector: Exclude<Vector, { kind: "dictionary" | "coded" }>,
   from: number,
   rowCount: number,
   cells: Cells,

@@ -2,7 +2,7 @@
 import { type DataType, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
-import { borrowBytes } from "../../wire/cells/kernels/print-cells.ts";
+import { borrowBytes, borrowEntries } from "../../wire/cells/kernels/print-cells.ts";
 import { valueAt } from "../../wire/cells/print-values.ts";
 import { oidOf, sizeOf } from "../types.ts";
 import { writeFloats, writeMicros, writeWholes } from "./kernels/write-binary.ts";
@@ -14,13 +14,14 @@ export function binaryPrinter(type: DataType, style: TextStyle): CellPrinter {
   const size = sizeOf(oidOf(type));
   return (vector, from, rowCount, cells) => {
     if (vector.kind === "dictionary") cells.entries(vector, from, rowCount);
+    else if (vector.kind === "coded") borrowEntries(vector, from, rowCount, cells);
     else if (!printVector(vector, from, rowCount, cells, type, size)) printValues(vector, from, rowCount, cells, type, style);
   };
 }
 
 /** Prints by a loop; false where there is none for it. */
 function printVector(
-  vector: Exclude<Vector, { kind: "dictionary" }>,
+  vector: Exclude<Vector, { kind: "dictionary" | "coded" }>,
   from: number,
   rowCount: number,
   cells: Cells,

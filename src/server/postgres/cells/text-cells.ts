@@ -7,6 +7,7 @@ import { writeAscii, writeFloat } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
 import {
   borrowBytes,
+  borrowEntries,
   printDecimals,
   printFlags,
   printFloats,
@@ -33,12 +34,13 @@ export function textPrinter(type: DataType, style: TextStyle): CellPrinter {
   const plain: CellPrinter = (vector, from, rowCount, cells) => printValues(vector, from, rowCount, cells, type, text);
   return (vector, from, rowCount, cells) => {
     if (vector.kind === "dictionary") cells.entries(vector, from, rowCount);
+    else if (vector.kind === "coded") borrowEntries(vector, from, rowCount, cells);
     else printVector(vector, from, rowCount, cells, type, style, plain);
   };
 }
 
 function printVector(
-  vector: Exclude<Vector, { kind: "dictionary" }>,
+  vector: Exclude<Vector, { kind: "dictionary" | "coded" }>,
   from: number,
   rowCount: number,
   cells: Cells,

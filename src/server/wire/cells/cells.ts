@@ -5,6 +5,7 @@
  *   vector ──CellPrinter──► Cells ──┐
  *   vector ──CellPrinter──► Cells ──┴─► loops of each protocol ─► outgoing.bytes
  */
+import { textLength } from "../../../column/coded-text.ts";
 import { longerBytes } from "../../../base/bytes/longer-array.ts";
 import type { Batch } from "../../../column/batch.ts";
 import type { DictionaryVector, Vector } from "../../../column/vector.ts";
@@ -156,6 +157,7 @@ function longerCopy(array: Uint32Array<ArrayBuffer>, length: number): Uint32Arra
 export function pieceRows({ vectors, rowCount }: Batch, from: number): number {
   let rows = Math.min(PIECE_ROWS, rowCount - from);
   for (const vector of vectors) {
+    if (vector.kind === "coded") while (rows > 1 && textLength(vector, from, from + rows) > PIECE_BYTES) rows = Math.ceil(rows / 2);
     if (vector.kind !== "bytes") continue;
     const { offsets } = vector;
     const start = offsets[from] as number;

@@ -1,6 +1,7 @@
 /**
  * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece that is a whole vector is passed through.
  */
+import { checkTextLength, type CodedPart, copyTexts, entryLength, joinCoded, textLength } from "../../../column/coded-text.ts";
 import { type DataType, formOf } from "../../../column/data-type.ts";
 import { baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
@@ -19,6 +20,8 @@ const newDoubles: DoublesMaker = (length) => new Float64Array(length);
 export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType, doubles: DoublesMaker = newDoubles): Vector {
   const only = pieces[0];
   if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
+  const coded = joinCodedPieces(pieces, rowCount);
+  if (coded !== undefined) return coded;
   const validity = joinValidity(pieces, rowCount);
   if (formOf(type) === "times") return joinTimes(pieces, rowCount, validity, doubles);
   const kind = kindOf(pieces, type);
@@ -32,20 +35,34 @@ export function concatPieces(pieces: readonly Piece[], rowCount: number, type: D
   }
 }
 
+/** Text by code; undefined where some piece is none, or bytes are cheaper. */
+function joinCodedPieces(pieces: readonly Piece[], rowCount: number): Vector | undefined {
+  const parts: CodedPart[] = [];
+  for (const { vector, from, to } of pieces) {
+    if (vector?.kind !== "coded") return undefined;
+    parts.push({ vector, from, to });
+  }
+  return joinCoded(parts, rowCount);
+}
+
 function kindOf(pieces: readonly Piece[], type: DataType): Vector["kind"] {
   let kind: Vector["kind"] | undefined;
   for (const { vector } of pieces) if (vector !== undefined && (kind === undefined || vector.kind === "wide")) kind = vector.kind;
+  if (kind === "coded") return "bytes";
   if (kind !== undefined) return kind;
   return formOf(type) === "number" ? "number" : "bytes";
 }
 
 function joinValidity(pieces: readonly Piece[], rowCount: number): Uint8Array | undefined {
-  const hasNull = ({ vector }: Piece): boolean => vector === undefined || (vector.kind !== "dictionary" && vector.validity !== undefined);
+  const hasNull = ({ vector }: Piece): boolean =>
+    vector === undefined || vector.kind === "coded" || (vector.kind !== "dictionary" && vector.validity !== undefined);
   if (!pieces.some(hasNull)) return undefined;
   const validity = new Uint8Array(rowCount);
   let at = 0;
   for (const { vector, from, to } of pieces) {
-    if (vector !== undefined && vector.kind !== "dictionary") {
+    if (vector?.kind === "coded") {
+      for (let i = from; i < to; i++) validity[at + i - from] = vector.codes[i] === 0 ? 0 : 1;
+    } else if (vector !== undefined && vector.kind !== "dictionary") {
       if (vector.validity === undefined) validity.fill(1, at, at + to - from);
       else validity.set(vector.validity.subarray(from, to), at);
     }
@@ -153,7 +170,9 @@ function joinBytes(pieces: readonly Piece[], rowCount: number, validity: Uint8Ar
   let length = 0;
   for (const { vector, from, to } of pieces) {
     if (vector?.kind === "bytes") length += (vector.offsets[to] as number) - (vector.offsets[from] as number);
+    else if (vector?.kind === "coded") length += textLength(vector, from, to);
   }
+  checkTextLength(length);
   const offsets = new Uint32Array(rowCount + 1);
   const bytes = new Uint8Array(length);
   let row = 0;
@@ -164,6 +183,14 @@ function joinBytes(pieces: readonly Piece[], rowCount: number, validity: Uint8Ar
       bytes.set(vector.bytes.subarray(first, vector.offsets[to]), at);
       for (let i = from; i < to; i++) offsets[row++] = at + (vector.offsets[i] as number) - first;
       at += (vector.offsets[to] as number) - first;
+    } else if (vector?.kind === "coded") {
+      const { codes, entries } = vector;
+      const end = copyTexts(codes, from, to, entries, bytes, at);
+      for (let i = from; i < to; i++) {
+        offsets[row++] = at;
+        at += entryLength(entries, codes[i] as number);
+      }
+      at = end;
     } else {
       offsets.fill(at, row, row + to - from);
       row += to - from;

@@ -2,6 +2,7 @@
  * Resolves rows of one series and time that several sources hold. The rows of some series were read source by source into one set of
  * vectors; this finds their order by time and, for equal times, which row gives the value.
  */
+import { presenceOf } from "../../../column/coded-text.ts";
 import { takeRows } from "../../../column/take-rows.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { MergeMode } from "../../../table/schema.ts";
@@ -62,6 +63,6 @@ function pickRows(plan: MergePlan, validity: Uint8Array | undefined, mergeMode: 
 
 /** One column of the output. */
 export function mergeColumn(plan: MergePlan, vector: Vector, mergeMode: MergeMode): Vector {
-  const validity = vector.kind === "dictionary" ? undefined : vector.validity;
+  const validity = vector.kind === "dictionary" ? undefined : presenceOf(vector, plan.order.length);
   return takeRows(vector, pickRows(plan, validity, mergeMode));
 }

@@ -1,4 +1,5 @@
 /** A data file while it is open: where its pages are, and their values, decoded through the cache. */
+import { bytesOfEntries } from "../../../column/coded-text.ts";
 import { pieceOf } from "../../../base/bytes/binary-search.ts";
 import type { TableId } from "../../../base/units.ts";
 import { errorText } from "../../../base/error.ts";
@@ -185,7 +186,9 @@ export class OpenSst {
     }
     const options = isTime ? { timeBase: this.index.timeBase } : {};
     const vector = decodePage(this.parquet, { rowGroup, column, page: pageInGroup }, bytes, dictionary, options);
-    this.cache.put(key, vector);
+    // Each page of a chunk counts its part of the entries that they share.
+    const shared = vector.kind === "coded" ? bytesOfEntries(vector.entries) / pages.pageCount : 0;
+    this.cache.put(key, vector, shared);
     if (isTime) this.repeatedTimes.decoded(bytes, key);
     return vector;
   }

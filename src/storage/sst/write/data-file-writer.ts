@@ -3,6 +3,7 @@
  *
  *   create ─► append a row group ─► … ─► finish (durable) | abort
  */
+import { plainText } from "../../../column/coded-text.ts";
 import { assert } from "../../../base/assert.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import { type TextTable, textAt } from "../../../column/text-table.ts";
@@ -147,11 +148,12 @@ function timeRange({ timeMin, timeMax }: WrittenFile, set: TombstoneSet | undefi
 
 /** Tags of runs as the writer takes them: run r is rows `[ends[r - 1] ?? 0, ends[r])` and has the value `codes[r]` of `texts`. */
 export function tagInput(type: DataType, texts: TextTable, codes: Uint32Array, ends: Uint32Array): ColumnInput {
-  return type.kind === "string" ? { kind: "runs", ends, codes, texts } : fieldInput(typedTags(type, texts, codes, ends));
+  return type.kind === "string" ? { kind: "runs", ends, codes, texts } : fieldInput(typedTags(type, texts, codes, ends), ends.at(-1) ?? 0);
 }
 
-/** Field values as the writer takes them. */
-export function fieldInput(vector: Vector): ColumnInput {
+/** Field values of so many rows as the writer takes them. */
+export function fieldInput(vector: Vector, rowCount: number): ColumnInput {
+  if (vector.kind === "coded") return plainText(vector, rowCount);
   assert(vector.kind !== "dictionary", "a field is never a dictionary vector");
   return vector;
 }

@@ -261,7 +261,7 @@ function columnInputs(
 function fieldOf(sorted: SortedRows, { id, type, former, indexes }: ColumnSchema): ColumnInput {
   const isText = type.kind === "string" || type.kind === "json";
   const coded = isText && (indexes ?? []).length === 0 ? scatterCoded(sorted, id) : undefined;
-  return coded ?? fieldInput(scatterColumn(sorted, id, type, former, scratch.take));
+  return coded ?? fieldInput(scatterColumn(sorted, id, type, former, scratch.take), sorted.rowCount);
 }
 
 /** The series index of the rows, with only the tag values that occur. */

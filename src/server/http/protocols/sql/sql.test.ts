@@ -121,7 +121,8 @@ describe("formats", () => {
   });
 
   test("arrow begins with a message and ends with the end mark; affected rows have no body", async () => {
-    db.onSql = () => [numbers()];
+    // Buffers that would not shrink go out as they are.
+    db.onSql = () => [rowsResult([["number", UINT32, new Array<number>(500).fill(7)]])];
     for (const [compression, mark] of [
       ["ZSTD", "28b52ffd"],
       ["Lz4", "04224d18"],

@@ -1,6 +1,6 @@
 /** Loops that make cells of numbers, for both wire protocols. Each fills `starts` and `ends` of rows `[from, from + rowCount)`. */
 import { NUMBER_BYTES_MAX, writeDecimal, writeInteger } from "../../../common/kernels/write-number.ts";
-import type { BytesVector, NumberVector, Validity, WideVector } from "../../../../column/vector.ts";
+import type { BytesVector, CodedVector, NumberVector, Validity, WideVector } from "../../../../column/vector.ts";
 import type { Cells } from "../cells.ts";
 
 /** Most bytes of a decimal whose unscaled value is a number. */
@@ -99,6 +99,18 @@ export function borrowBytes(vector: BytesVector, from: number, rowCount: number,
   starts.set(offsets.subarray(from, from + rowCount));
   ends.set(offsets.subarray(from + 1, from + 1 + rowCount));
   markNulls(vector.validity, from, rowCount, cells);
+}
+
+/** Texts as they lie among the entries of their codes. */
+export function borrowEntries({ codes, entries }: CodedVector, from: number, rowCount: number, cells: Cells): void {
+  cells.borrow(entries.bytes);
+  const { starts, ends } = cells;
+  for (let row = 0; row < rowCount; row++) {
+    const code = codes[from + row]!;
+    starts[row] = entries.starts[code]!;
+    ends[row] = entries.starts[code + 1]!;
+    if (code === 0) cells.setNull(row);
+  }
 }
 
 /** Floats by `text`, which is asked once for equal neighbours. */
