@@ -22,7 +22,8 @@ export interface SortDirection {
 }
 
 /**
- * The key of a vector; undefined for values that are no numbers: 64-bit integers beyond 2^53, and texts that do not repeat, or of which many are different.
+ * The key of a vector; undefined for values that are no numbers: 64-bit integers beyond 2^53, and texts that do not repeat, or of which
+ * many are different.
  *
  * @param compareTexts order of two texts
  */
