@@ -66,8 +66,8 @@ export function plainText({ codes, entries }: CodedVector, rowCount: number): By
 }
 
 /**
- * Writes the texts of rows `[from, to)` to `bytes[at]` on; returns the end. Equal neighbours are copied from one another, ever more:
- * 16,384 equal texts of 155 B take 0.07 ms instead of 1.9.
+ * Writes the texts of rows `[from, to)` to `bytes[at]` on; returns the end. Equal neighbours are copied from one another, ever more at
+ * once: 16,384 equal texts of 155 B take 0.07 ms instead of 1.9.
  */
 export function copyTexts(codes: Uint32Array, from: number, to: number, entries: TextTable, bytes: Uint8Array, at: number): number {
   const { starts, bytes: source } = entries;
@@ -89,8 +89,8 @@ export function copyTexts(codes: Uint32Array, from: number, to: number, entries:
 }
 
 /**
- * The place of each entry that rows `[0, rowCount)` have among those, by code, in order of code points: equal texts share one. Undefined
- * where there are more than `max` of them.
+ * The place of each entry that rows `[0, rowCount)` have among those, by code, in the order of code points: equal texts share one.
+ * Undefined where there are more than `max` of them.
  */
 export function ranksOfTexts(codes: Uint32Array, entries: TextTable, rowCount: number, max: number): Uint32Array | undefined {
   const ranks = new Uint32Array(entries.size);

@@ -118,8 +118,8 @@ export interface ScanRequest {
 
 /**
  * Rows of a scan, duplicates already resolved by the table's merge mode. The time index comes as a "time" vector, tags as
- * "dictionary", strings and binary as "bytes", timestamp and duration fields as "time" or, when values lie too far apart, "wide",
- * other fields as "number" or, when a value lies beyond ±2^53, "wide".
+ * "dictionary", strings as "coded" or "bytes", binary as "bytes", timestamp and duration fields as "time" or, when values lie too far
+ * apart, "wide", other fields as "number" or, when a value lies beyond ±2^53, "wide".
  * Memory is valid until the next batch is asked for.
  */
 export interface ScanBatch extends Batch {

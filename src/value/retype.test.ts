@@ -1,4 +1,5 @@
 /** A column whose type was changed shows what CAST makes of its values, and NULL where CAST refuses. */
+import { codedOf, plainOf } from "../../test/support/coded-text.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DbError } from "../base/error.ts";
@@ -28,7 +29,7 @@ import {
 import { exactInteger } from "../column/exact-integer.ts";
 import { canRetype, retypeScalar, retypeVector } from "./retype.ts";
 import { scalarAt } from "../column/scalar.ts";
-import type { Scalar } from "../column/vector.ts";
+import type { Scalar, Vector } from "../column/vector.ts";
 import { vectorOf } from "../column/vector-builder.ts";
 import { castValue } from "./cast.ts";
 
@@ -168,4 +169,13 @@ test("days beyond 32 bits are NULL: a file could not hold them", () => {
 test("values that CAST refuses become NULL, others stay", () => {
   const vector = retypeVector(vectorOf(INT64, [1, 300, -1, undefined]), INT64, UINT8);
   expect([0, 1, 2, 3].map((row) => scalarAt(vector, UINT8, row))).toEqual([1, undefined, undefined, undefined]);
+});
+
+test("text by code is cast as plain text is, to numbers and to itself", () => {
+  const texts = ["1", undefined, "x", "-7", "1", "1.5"];
+  for (const to of [INT64, FLOAT64, BINARY]) {
+    const [coded, plain] = [codedOf(texts), plainOf(texts)].map((vector) => retypeVector(vector, STRING, to));
+    const valuesOf = (vector: Vector | undefined): unknown[] => texts.map((_, row) => scalarAt(vector as Vector, to, row));
+    expect(valuesOf(coded)).toEqual(valuesOf(plain));
+  }
 });

@@ -112,8 +112,8 @@ test("a full-text index leaves out pages without the words", async () => {
 
 test("without an index the same searches read every page", async () => {
   const fixture = await tableWith({});
+  expect(await fixture.figure("SELECT temp FROM t WHERE msg @@ 'timeout'", "pages_read")).toBe(8); // First: later they are in the cache.
   expect(await skipped(fixture, "msg @@ 'timeout'", 1)).toBe(0);
-  expect(await fixture.figure("SELECT temp FROM t WHERE msg @@ 'timeout'", "pages_read")).toBe(8);
 });
 
 test("statistics leave out pages of texts and times, and pages of NULL, without any index", async () => {

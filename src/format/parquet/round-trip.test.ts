@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DataType } from "../../column/data-type.ts";
+import { scalarAt } from "../../column/scalar.ts";
 import type { Scalar, Vector } from "../../column/vector.ts";
 import { decodePage, decodeTagPage } from "./reading/reader.ts";
 import { everyType } from "./testing/every-type.ts";
@@ -237,6 +238,18 @@ test("a base too far from the times is refused", () => {
   const read = (): unknown =>
     decodePage(file, { rowGroup: 0, column: 0, page: 0 }, pageBytes(file, bytes, 0, 0, 0), undefined, { timeBase: 0n });
   expect(read).toThrow("not within 2^53 of 0");
+});
+
+test("strings that repeat keep the codes of their dictionary, which all pages of a chunk share", () => {
+  const values = Array.from({ length: 300 }, (_, i) => (i % 7 === 0 ? undefined : `value ${i % 3}`));
+  const bytes = writeToMemory([field("v", STRING)], values.length, [inputOf(STRING, values)], { rowsPerPage: 100 });
+  const file = openMemory(bytes);
+  const dictionary = dictionaryOf(file, bytes, 0, 0);
+  const pages = [0, 1, 2].map((page) => decodePage(file, { rowGroup: 0, column: 0, page }, pageBytes(file, bytes, 0, 0, page), dictionary));
+  const entries = dictionary?.kind === "texts" ? dictionary.entries : undefined;
+  expect(entries?.size).toBe(4);
+  for (const page of pages) expect(page.kind === "coded" && page.entries === entries).toBe(true);
+  expect(pages.flatMap((page) => Array.from({ length: 100 }, (_, row) => scalarAt(page, STRING, row)))).toEqual(values);
 });
 
 test("vectors lie in the memory that the caller makes", () => {

@@ -105,7 +105,7 @@ export function decodeTagPage(file: ParquetFile, at: PageAddress, bytes: Uint8Ar
 
 /**
  * Decodes a page: tags of type string as "dictionary", other strings as "coded" where they lie in a dictionary, timestamps and durations as
- * "time" or "wide", other strings, binary and decimals of more than 18 digits as "bytes", the rest as "number" or "wide".
+ * "time" or "wide", all else of text, binary and decimals of more than 18 digits as "bytes", the rest as "number" or "wide".
  * Typed arrays have exactly one element a row.
  *
  * @param bytes the page, header included; the result never shares its memory

@@ -28,8 +28,8 @@ const SHARED_TEXTS: TextTable = textTableOf(VALUES[2]?.[1] as readonly (string |
 function vectorFor(type: DataType, values: readonly Scalar[], form: number): Vector {
   if (type.kind !== "string" || form === 0) return vectorOf(type, values);
   const shared = VALUES[2]?.[1] as readonly (string | undefined)[];
-  const dictionary =
-    form % 2 === 1 ? shared : [undefined, ...new Set(values.flatMap((value) => (typeof value === "string" ? [value] : [])))];
+  const own = new Set(values.flatMap((value) => (typeof value === "string" ? [value] : [])));
+  const dictionary = form % 2 === 1 ? shared : [undefined, ...own];
   const codes = Uint32Array.from(values, (value) => dictionary.indexOf(value as string | undefined));
   if (form <= 2) return { kind: "dictionary", codes, dictionary };
   return { kind: "coded", codes, entries: form === 3 ? SHARED_TEXTS : textTableOf(dictionary) };

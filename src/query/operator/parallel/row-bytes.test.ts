@@ -1,4 +1,7 @@
 /** Rows and partial groups as bytes: groups that were made elsewhere are put together here as if their rows had been. */
+import type { Vector } from "../../../column/vector.ts";
+import { slice } from "../../../column/slice.ts";
+import { codedOf, TEXTS } from "../../../../test/support/coded-text.ts";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { DbError } from "../../../base/error.ts";
 import { MemoryBudget } from "../../../base/memory/memory-budget.ts";
@@ -15,7 +18,7 @@ import { execContextOf, prepareSelect } from "../../statement/shared/select.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import { inputsOf, type NodeOf, type PlanNode } from "../contract/node.ts";
 import { decodePlan, encodePlan } from "../contract/plan-bytes.ts";
-import type { PlainBatch } from "../contract/query-workers.ts";
+import type { PlainBatch, PlainVector } from "../contract/query-workers.ts";
 import { run } from "../run.ts";
 import { BatchPacker, BatchUnpacker } from "./plain-batch.ts";
 import { decodeRows, encodeRows } from "./row-bytes.ts";
@@ -147,4 +150,39 @@ describe("rows that do not go together", () => {
     ];
     for (const wrong of wrongs) expect(() => decodeRows(encodeRows(wrong), types)).toThrow(DbError);
   });
+});
+
+test("text by code travels with its entries once, and with few of a large table", () => {
+  const packer = new BatchPacker();
+  const unpacker = new BatchUnpacker();
+  const texts = Array.from({ length: 64 }, (_, i) => `text ${i % 4}`);
+  const small = codedOf(texts);
+  const large = codedOf([...Array.from({ length: 5000 }, (_, i) => `other ${i}`), ...TEXTS]);
+  const batches = [small, small, slice(large, 5000, 5000 + TEXTS.length), small].map((vector): ExecBatch => {
+    return { rowCount: vector === small ? texts.length : TEXTS.length, vectors: [vector], runs: undefined };
+  });
+  const packed = batches.map((batch) => packer.pack(batch, []));
+  expect(packed[1]?.bytes).toBe(texts.length * 4);
+  expect(packed[2]?.bytes).toBeLessThan(2000);
+  for (const [i, { batch }] of packed.entries()) {
+    const back = unpacker.unpack(decodeRows(encodeRows(batch), [STRING]));
+    const want = i === 2 ? TEXTS : texts;
+    expect(want.map((_, row) => scalarAt(back.vectors[0] as Vector, STRING, row))).toEqual([...want]);
+  }
+});
+
+test("codes of texts that are not there are refused", () => {
+  const { codes, entries } = codedOf(TEXTS);
+  const refused: readonly PlainVector[] = [
+    { kind: "coded", codes: Uint32Array.of(entries.size), entries },
+    { kind: "coded", codes, entries: { ...entries, size: entries.size + 1 } },
+    { kind: "coded", codes, entries: { ...entries, bytes: entries.bytes.slice(1) } },
+    { kind: "coded", codes, entries: { ...entries, starts: entries.starts.toReversed() } },
+  ];
+  for (const vector of refused) {
+    const bytes = encodeRows({ rowCount: 1, vectors: [vector], runs: undefined });
+    expect(() => decodeRows(bytes, [STRING])).toThrow(DbError);
+  }
+  const later: PlainBatch = { rowCount: 1, vectors: [{ kind: "coded", codes, entries: undefined }], runs: undefined };
+  expect(() => new BatchUnpacker().unpack(later)).toThrow("did not come before");
 });

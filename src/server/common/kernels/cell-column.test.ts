@@ -1,3 +1,4 @@
+import { codedOf, plainOf, TEXTS } from "../../../../test/support/coded-text.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -248,5 +249,16 @@ describe("long cells are printed in steps", () => {
         expect(steps > 1).toBe(type.kind !== "string" || dialect === JSON_DIALECT);
       });
     }
+  }
+});
+
+test("text by code is printed as plain text is, whatever came before", () => {
+  for (const dialect of [JSON_DIALECT, CSV_DIALECT, CSV_SINGLE_DIALECT]) {
+    const column = new CellColumn(STRING, dialect);
+    const shared = codedOf(TEXTS);
+    const { length } = TEXTS;
+    const want = cellsOf(plainOf(TEXTS), STRING, length, dialect);
+    for (const vector of [shared, shared, plainOf(TEXTS), shared, codedOf(TEXTS), vectorOf(STRING, TEXTS)])
+      expect(cellsOf(vector, STRING, length, dialect, column)).toEqual(want);
   }
 });

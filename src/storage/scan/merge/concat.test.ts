@@ -1,3 +1,4 @@
+import { codedOf, plainOf, TEXTS } from "../../../../test/support/coded-text.ts";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -150,4 +151,16 @@ test("any cuts of any column join to the column", () => {
     }),
     { seed: 5 },
   );
+});
+
+test("text by code stays so, and becomes bytes beside bytes or rows of an older file", () => {
+  const coded = codedOf(TEXTS);
+  const count = TEXTS.length;
+  const twice = [...TEXTS, ...TEXTS.slice(1)];
+  check(STRING, [piece(coded, 0, count), piece(coded, 1, count)], twice, "coded");
+  check(STRING, [piece(coded, 0, count), piece(codedOf(TEXTS), 1, count)], twice, "coded");
+  check(STRING, [piece(coded, 0, count), piece(plainOf(TEXTS), 1, count)], twice, "bytes");
+  check(STRING, [piece(plainOf(TEXTS), 0, count), piece(coded, 1, count)], twice, "bytes");
+  check(STRING, [piece(undefined, 0, 2), piece(coded, 0, count)], [undefined, undefined, ...TEXTS], "bytes");
+  check(STRING, [piece(coded, 3, 5)], TEXTS.slice(3, 5), "coded");
 });

@@ -1,12 +1,10 @@
-/** Pages of strings and binary: DELTA_LENGTH_BYTE_ARRAY or dictionary. */
+/** Pages of strings, JSON and binary: DELTA_LENGTH_BYTE_ARRAY or, but for strings, dictionary. */
+import { copyTexts } from "../../../../column/coded-text.ts";
 import type { BytesVector } from "../../../../column/vector.ts";
 import { decodeDeltaLengths } from "../../encodings/byte-arrays.ts";
 import { decodeHybrid, hybridCapacity } from "../../encodings/rle-bit-unpacked.ts";
 import { Encoding } from "../../page/page-header.ts";
 import type { PageContext } from "../page-context.ts";
-
-/** Copies up to this length byte by byte: a native call takes as long as 60 bytes. */
-const SHORT_BYTES = 64;
 
 /** The values of a page of strings or binary. A NULL row is empty. */
 export function decodeBytes(context: PageContext): BytesVector {
@@ -40,34 +38,8 @@ function lookUp({ page, valueCount, dictionary, allocate }: PageContext, offsets
   offsets[valueCount] = total;
   if (total > 0xffff_ffff) values.fail(`${total} bytes of strings in one page`);
   const bytes = new Uint8Array(allocate(total), 0, total);
-  copyEntries(indexes, valueCount, dictionary, offsets, bytes);
+  copyTexts(indexes, 0, valueCount, { size: entries.length - 1, starts: entries, bytes: dictionary.bytes }, bytes, 0);
   return bytes;
-}
-
-/**
- * Copies the entry of each value to its place. Values that repeat are copied from one another, ever more at once: a page of 16,384 equal
- * texts of 155 B takes 0.07 ms instead of 1.9.
- */
-function copyEntries(
-  indexes: Uint32Array,
-  count: number,
-  { offsets: entries, bytes: source }: { readonly offsets: Uint32Array; readonly bytes: Uint8Array },
-  offsets: Uint32Array,
-  bytes: Uint8Array,
-): void {
-  for (let i = 0, next = 0; i < count; i = next) {
-    const index = indexes[i]!;
-    next = i + 1;
-    while (next < count && indexes[next] === index) next++;
-    const to = offsets[i]!;
-    const from = entries[index]!;
-    const length = offsets[i + 1]! - to;
-    // Most values of dictionaries are short: a loop makes no view a value.
-    if (length > SHORT_BYTES) bytes.set(source.subarray(from, from + length), to);
-    else for (let j = 0; j < length; j++) bytes[to + j] = source[from + j]!;
-    const end = offsets[next]!;
-    for (let done = length; to + done < end; done *= 2) bytes.copyWithin(to + done, to, Math.min(to + done, end - done));
-  }
 }
 
 /** Turns positions of `valueCount` values into positions of all rows, in place. */
