@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { compareCodePoints } from "./code-points.ts";
-import { type CodedPart, joinCoded, ownEntries, plainText, presenceOf, ranksOfTexts, textLength } from "./coded-text.ts";
+import { type CodedPart, joinCoded, ownEntries, plainText, presenceOf, textLength } from "./coded-text.ts";
 import { scalarAt } from "./scalar.ts";
 import { slice } from "./slice.ts";
 import { takeRows } from "./take-rows.ts";
@@ -82,23 +81,4 @@ test("tables with many more entries than rows are not joined", () => {
   });
   const parts = [many("a"), many("b")].map((vector) => ({ vector, from: 0, to: 1 }));
   expect(joinCoded(parts, 2)).toBeUndefined();
-});
-
-test("ranks order as code points do, and equal texts share one", () => {
-  fc.assert(
-    fc.property(coded, (vector) => {
-      const { length } = vector.codes;
-      const ranks = ranksOfTexts(vector.codes, vector.entries, length, 100);
-      const values = valuesOf(vector, length) as (string | undefined)[];
-      for (const [i, a] of values.entries()) {
-        for (const [j, b] of values.entries()) {
-          if (a === undefined || b === undefined) continue;
-          const rankOf = (row: number): number => ranks?.[vector.codes[row] as number] as number;
-          expect(Math.sign(rankOf(i) - rankOf(j))).toBe(Math.sign(compareCodePoints(a, b)));
-        }
-      }
-    }),
-    { seed: 18, numRuns: 50 },
-  );
-  expect(ranksOfTexts(Uint32Array.of(1, 2), textTableOf([undefined, "a", "b"]), 2, 1)).toBeUndefined();
 });

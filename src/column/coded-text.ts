@@ -6,7 +6,7 @@
  */
 import { DbError } from "../base/error.ts";
 import { StatusCode } from "../base/status-code.ts";
-import { compareTexts, pickTexts, type TextTable } from "./text-table.ts";
+import { pickTexts, type TextTable } from "./text-table.ts";
 import type { BytesVector, CodedVector, Validity, Vector } from "./vector.ts";
 
 /** Copies up to this length byte by byte: a native call takes as long as 60 bytes. */
@@ -86,29 +86,6 @@ export function copyTexts(codes: Uint32Array, from: number, to: number, entries:
     at = end;
   }
   return at;
-}
-
-/**
- * The place of each entry that rows `[0, rowCount)` have among those, by code, in the order of code points: equal texts share one.
- * Undefined where there are more than `max` of them.
- */
-export function ranksOfTexts(codes: Uint32Array, entries: TextTable, rowCount: number, max: number): Uint32Array | undefined {
-  const ranks = new Uint32Array(entries.size);
-  const found: number[] = [];
-  for (let row = 0; row < rowCount; row++) {
-    const code = codes[row] as number;
-    if (code === 0 || ranks[code] !== 0) continue;
-    ranks[code] = 1;
-    if (found.push(code) > max) return undefined;
-  }
-  found.sort((a, b) => compareTexts(entries, a, b));
-  let rank = 0;
-  for (let i = 0; i < found.length; i++) {
-    const code = found[i] as number;
-    if (i > 0 && compareTexts(entries, found[i - 1] as number, code) !== 0) rank++;
-    ranks[code] = rank;
-  }
-  return ranks;
 }
 
 /** Rows `[0, rowCount)` with the entries that they have and no others, on memory of their own. */
