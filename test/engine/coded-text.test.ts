@@ -28,7 +28,8 @@ const QUERIES: readonly string[] = [
 
 async function fill(fixture: EngineFixture, table: string, isFlushed: boolean): Promise<void> {
   await fixture.sql(
-    `CREATE TABLE ${table} (h STRING, s STRING, u STRING, n BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h)) WITH (merge_mode = 'last_non_null')`,
+    `CREATE TABLE ${table} (h STRING, s STRING, u STRING, n BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h))
+      WITH (merge_mode = 'last_non_null')`,
   );
   for (let part = 0; part < 3; part++) {
     const rows = Array.from({ length: ROWS / 3 }, (_, i) => {
