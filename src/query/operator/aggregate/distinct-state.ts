@@ -34,17 +34,10 @@ export class DistinctState implements AggregateState {
   update(batch: ExecBatch, segments: Segments, groupCount: number): void {
     const { rowCount } = batch;
     const groups = segments.rowGroups ?? this.spread(segments, rowCount);
-    let next = this.table.size;
-    const ids = this.table.add([this.evaluator.vector(batch)], rowCount, groups);
-    const selection = new Uint32Array(rowCount);
-    let count = 0;
-    for (let row = 0; row < rowCount; row++) {
-      if (ids[row] !== next) continue;
-      next++;
-      selection[count++] = row;
-    }
+    const selection = this.table.firsts([this.evaluator.vector(batch)], rowCount, groups);
+    const count = selection.length;
     const vectors = batch.vectors.map((vector, c) => (this.read.has(c) ? gather(vector, selection, count) : vector));
-    this.plain.update({ rowCount: count, vectors }, rowsOf(groups, selection, count, segments.ascending), groupCount);
+    this.plain.update({ rowCount: count, vectors }, rowsOf(groups, selection, segments.ascending), groupCount);
   }
 
   private spread({ starts, groups, count }: Segments, rowCount: number): Int32Array {
@@ -63,7 +56,8 @@ export class DistinctState implements AggregateState {
 }
 
 /** Segments of one row each, of some rows. */
-function rowsOf(groups: Int32Array, selection: Uint32Array, count: number, ascending: boolean): Segments {
+function rowsOf(groups: Int32Array, selection: Uint32Array, ascending: boolean): Segments {
+  const count = selection.length;
   const rowGroups = new Int32Array(count);
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {

@@ -46,7 +46,7 @@ export interface Segments {
   readonly rowGroups?: Int32Array | undefined;
 }
 
-/** Rows of a segment, on the average, below which loops go row by row: sums of 1M groups 195 ms by segments of a row, 22 so. */
+/** Rows of a segment, on the average, below which loops go row by row: sums of 2M rows, 1M groups, 33 to 48 ms by segments, 18 to 24 so. */
 const SHORT_SEGMENT_ROWS = 4;
 
 /** Rows of a batch among groups that are known. Valid until the next batch. */

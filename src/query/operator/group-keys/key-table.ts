@@ -6,6 +6,7 @@
  *   one column of bytes          kernels/text-numbers.ts
  *   several                      flags of NULL, prefix, words, numbers of bytes, side by side ─► kernels/word-table.ts
  */
+import { presenceOf } from "../../../column/coded-text.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import { growth, type Reserve } from "../../function/aggregate/accumulator.ts";
@@ -100,9 +101,9 @@ export class KeyTable {
   }
 
   /** Adds rows; gives the positions of those that are the first of their number, ascending. */
-  firsts(vectors: readonly Vector[], rowCount: number): Uint32Array {
+  firsts(vectors: readonly Vector[], rowCount: number, prefixes?: Int32Array): Uint32Array {
     let next = this.size;
-    const ids = this.add(vectors, rowCount);
+    const ids = this.add(vectors, rowCount, prefixes);
     const selection = new Uint32Array(rowCount);
     let count = 0;
     for (let row = 0; row < rowCount; row++) {
@@ -180,7 +181,7 @@ export class KeyTable {
       if (only?.kind === "codes" && first !== undefined) codesOf(only.codes, first, rowCount, isNew, nullsMatch, ids);
     } else if (this.columns.length === 1 && only?.kind === "lanes" && this.prefixAt < 0 && first !== undefined) {
       const own = lanesInPlace(first, only.form, rowCount) ?? this.written(first, only.form, rowCount);
-      words.numbersOf(own, validityOf(first), rowCount, isNew, nullsMatch ? "a number of its own" : "none", ids);
+      words.numbersOf(own, presenceOf(first, rowCount), rowCount, isNew, nullsMatch ? "a number of its own" : "none", ids);
     } else this.numberedByAll(words, vectors, rowCount, isNew, prefixes, ids);
     return ids;
   }
@@ -218,7 +219,7 @@ export class KeyTable {
       if (vector === undefined) continue;
       if (column.kind === "lanes") {
         writeLanes(vector, column.form, rowCount, rowWords, column.at, width);
-        const validity = validityOf(vector);
+        const validity = presenceOf(vector, rowCount);
         if (validity === undefined) continue;
         if (nullsMatch) noteNulls(validity, rowCount, rowWords, width, column, this.flagOf(c));
         else rows.leaveOut(validity);
@@ -246,15 +247,8 @@ function codesOf(
 ): void {
   if (codes instanceof TextCodes) return codes.codesOf(vector, rowCount, isNew, nullsMatch, into);
   codes.codesOf(vector, rowCount, isNew, into);
-  const validity = nullsMatch ? undefined : validityOf(vector);
+  const validity = nullsMatch ? undefined : presenceOf(vector, rowCount);
   if (validity !== undefined) for (let i = 0; i < rowCount; i++) if (validity[i] === 0) into[i] = NO_NUMBER;
-}
-
-/** Which rows have a value; a dictionary of other types than text has none. */
-function validityOf(vector: Vector): Validity {
-  return vector.kind === "dictionary" || vector.kind === "coded"
-    ? Uint8Array.from(vector.codes, (code) => (code === 0 ? 0 : 1))
-    : vector.validity;
 }
 
 /** Zeros in the place of words under NULL, and its flag. */

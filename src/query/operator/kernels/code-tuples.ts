@@ -26,21 +26,6 @@ export class CodeTuples {
     return isNew ? table.idOf(id, code) : table.find(id, code);
   }
 
-  /** Puts the numbers of `ids` with `codes` in the place of `ids`, as `idOf`, for the first `count`. */
-  fold(ids: Int32Array, codes: Int32Array, position: number, isNew: boolean, count: number): void {
-    if (position === 0) {
-      ids.set(codes.subarray(0, count));
-      return;
-    }
-    const table = this.tables[position - 1]!;
-    for (let i = 0; i < count; i++) {
-      const id = ids[i]!;
-      const code = codes[i]!;
-      if (id < 0 || code < 0) ids[i] = -1;
-      else ids[i] = isNew ? table.idOf(id, code) : table.find(id, code);
-    }
-  }
-
   /** The codes at `position` of the tuples with these numbers. */
   codesAt(position: number, ids: Uint32Array): Uint32Array {
     const codes = ids.slice();

@@ -5,7 +5,7 @@
  *   groups, count   the group of each row          v, m   values and validity          the rest: state by group
  */
 import type { NumberArray, Validity } from "../../../column/vector.ts";
-import { generated } from "../../expression/generated-code.ts";
+import { arrayLoop } from "./array-loop.ts";
 import { EXACT_SUM_MAX, type ExtremeState, INTEGER_SIZES, type SumState } from "./segment-loops.ts";
 
 type RowLoop<S> = (
@@ -18,18 +18,12 @@ type RowLoop<S> = (
 ) => void;
 
 const PARAMETERS = ["groups", "count", "v", "m", "state", "onLarge"];
-const loops = new Map<string, RowLoop<never>>();
 
 function loop<S>(name: string, array: NumberArray, validity: Validity, body: (className: string) => string, before: string): RowLoop<S> {
-  const className = array.constructor.name;
-  const key = `${name} ${className} ${validity !== undefined}`;
-  const known = loops.get(key);
-  if (known !== undefined) return known as RowLoop<S>;
-  const skip = validity === undefined ? "" : "if (m[i] === 0) continue;\n";
-  const text = `// ${key}\n${before}\nfor (let i = 0; i < count; i++) {\n${skip}const g = groups[i], x = v[i];\n${body(className)}\n}`;
-  const made = generated<RowLoop<S>>(name, PARAMETERS, text);
-  loops.set(key, made as RowLoop<never>);
-  return made;
+  return arrayLoop(name, PARAMETERS, array, validity, (nullable, className) => {
+    const skip = nullable ? "if (m[i] === 0) continue;\n" : "";
+    return `${before}\nfor (let i = 0; i < count; i++) {\n${skip}const g = groups[i], x = v[i];\n${body(className)}\n}`;
+  });
 }
 
 /** Adds floats. */

@@ -6,7 +6,7 @@
  *   starts, groups, count   the segments          v, m   values and validity          the rest: state by group
  */
 import type { NumberArray, Validity } from "../../../column/vector.ts";
-import { generated } from "../../expression/generated-code.ts";
+import { arrayLoop } from "./array-loop.ts";
 
 /** State of `sum` and `avg`. */
 export interface SumState {
@@ -33,7 +33,6 @@ type SegmentLoop<S> = (
 ) => void;
 
 const PARAMETERS = ["starts", "groups", "count", "v", "m", "state", "onLarge"];
-const loops = new Map<string, SegmentLoop<never>>();
 
 /** Largest size of a value of each integer class; floats hold integers of any size. */
 export const INTEGER_SIZES: Readonly<Record<string, number>> = {
@@ -54,13 +53,7 @@ function loop<S>(
   validity: Validity,
   body: (nullable: boolean, className: string) => string,
 ): SegmentLoop<S> {
-  const className = array.constructor.name;
-  const key = `${name} ${className} ${validity !== undefined}`;
-  const known = loops.get(key);
-  if (known !== undefined) return known as SegmentLoop<S>;
-  const made = generated<SegmentLoop<S>>(name, PARAMETERS, `// ${key}\n${body(validity !== undefined, className)}`);
-  loops.set(key, made as SegmentLoop<never>);
-  return made;
+  return arrayLoop(name, PARAMETERS, array, validity, body);
 }
 
 const SEGMENTS = `for (let s = 0; s < count; s++) {
