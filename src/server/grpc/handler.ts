@@ -17,7 +17,7 @@ import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
 import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
-import { hasRawInput, WRAP_BYTES_MAX } from "./raw-message.ts";
+import { WRAP_BYTES_MAX } from "./raw-message.ts";
 import type { GrpcService } from "./service.ts";
 
 /** What a handler needs. */
@@ -32,12 +32,16 @@ export interface HandlerParts extends MountParts {
   readonly guard: BrowserGuard;
 }
 
-/** Whether messages are JSON, by the content type. */
-function isJson(type = ""): boolean {
-  return type.includes("json");
+/** A method as the library answers it, and how its messages come. */
+interface Mounted {
+  readonly handler: UniversalHandler;
+  readonly form: MessageForm;
+  /** What its messages may take: less than others of JSON, and of services that ask for less. */
+  readonly room: MessageRoom;
 }
 
-type Handlers = ReadonlyMap<string, UniversalHandler>;
+/** By path. */
+type Handlers = ReadonlyMap<string, Mounted>;
 
 /** Answers each request of the services' methods. */
 export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
@@ -46,11 +50,11 @@ export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
   return (exchange) => {
     const type = exchange.headers.get("content-type") ?? "";
     const { path } = exchange;
-    const handler = (isJson(type) ? json : binary).get(path);
+    const mounted = (type.includes("json") ? json : binary).get(path);
     const foreign = foreignPage(exchange, parts.guard);
     if (foreign !== undefined) refuse(type, exchange, { ...FOREIGN, text: foreign });
-    else if (handler === undefined) unknownPath(type, exchange);
-    else void answer(handler, exchange, parts); // never rejects
+    else if (mounted === undefined) unknownPath(type, exchange);
+    else void answer(mounted, exchange, parts.logger); // never rejects
   };
 }
 
@@ -65,24 +69,36 @@ function handlersOf(parts: HandlerParts, form: MessageForm): Handlers {
     maxTimeoutMs: DEADLINE_MS_MAX,
     shutdownSignal,
   });
-  for (const service of parts.services) mount(router, service, form, parts);
-  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  const ofForm = form === "json" ? JSON_BYTES_MAX : room.bytesMax;
+  const bytesMaxOf = new Map<string, number>();
+  for (const service of parts.services) {
+    mount(router, service, form, parts);
+    bytesMaxOf.set(service.descriptor.typeName, Math.min(room.bytesMax, service.messageBytesMax, ofForm));
+  }
+  return new Map(
+    router.handlers.map((handler) => {
+      const bytesMax = bytesMaxOf.get(handler.service.typeName) ?? ofForm;
+      return [handler.requestPath, { handler, form, room: { ...room, bytesMax } }];
+    }),
+  );
 }
 
-async function answer(handler: UniversalHandler, exchange: Exchange, parts: HandlerParts): Promise<void> {
-  const messages = new IncomingMessages(roomOf(handler, exchange, parts), formsOf(exchange.headers), exchange.flow);
+async function answer({ handler, form, room }: Mounted, exchange: Exchange, logger: Logger): Promise<void> {
+  const messages = new IncomingMessages(room, formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
     const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames()).set(MESSAGES, messages);
-    if (hasRawInput(handler.method)) messages.goAside();
     const request = exchange.request(messages, values);
-    // The library would compare it with what it gets, which is wrapped; its length was compared where it came in.
-    if (hasRawInput(handler.method)) request.header.delete("content-length");
+    if (form === "binary") {
+      messages.goAside();
+      // The library would compare it with what it gets, which is wrapped; its length was compared where it came in.
+      request.header.delete("content-length");
+    }
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
     await exchange.send(withOurCode(withFrames(await handler(request), values.get(FRAMES))));
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
-    if (!GONE.has(ConnectError.from(thrown).code)) parts.logger.debug({ error: errorText(thrown) }, "a call was cut");
+    if (!GONE.has(ConnectError.from(thrown).code)) logger.debug({ error: errorText(thrown) }, "a call was cut");
     if (!exchange.isAnswered) exchange.sendText(400, {}, "");
   } finally {
     messages.release();
@@ -91,13 +107,6 @@ async function answer(handler: UniversalHandler, exchange: Exchange, parts: Hand
 
 /** What calls fail with whose client has left. */
 const GONE: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled]);
-
-/** What messages of a method may take: less than others of JSON, and of services that ask for less. */
-function roomOf({ service }: UniversalHandler, { headers }: Exchange, { room, services }: HandlerParts): MessageRoom {
-  const own = services.find(({ descriptor }) => descriptor.typeName === service.typeName)?.messageBytesMax ?? room.bytesMax;
-  const ofForm = isJson(headers.get("content-type") ?? "") ? JSON_BYTES_MAX : room.bytesMax;
-  return { ...room, bytesMax: Math.min(room.bytesMax, own, ofForm) };
-}
 
 /** Adds our code to a failure that the library found: it stands in trailers, which are whole once the body is. */
 function withOurCode(response: UniversalServerResponse): UniversalServerResponse {

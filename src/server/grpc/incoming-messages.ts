@@ -276,8 +276,9 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     const isMarked = isEnveloped && ((message[0] ?? 0) & COMPRESSED) !== 0;
     if (isMarked && encoding === null) return this.refuse(unpackable());
     const isPacked = encoding !== null && message.length > head && (!isEnveloped || isMarked);
-    if (isPacked) return this.lendPacked(message, encoding, head);
-    return this.isAside && !isEnveloped ? this.lendWrapped(message) : message;
+    if (isPacked) return this.lendCounted(message, () => unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax));
+    if (!this.isAside || isEnveloped) return message;
+    return this.lendCounted(message, () => message.length + WRAP_BYTES_MAX).then(wrapped);
   }
 
   private async refuse(why: ConnectError): Promise<never> {
@@ -285,23 +286,12 @@ export class IncomingMessages implements AsyncIterableIterator<Uint8Array<ArrayB
     throw why;
   }
 
-  private async lendWrapped(message: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  /** Hands a message on once there is memory for what the library makes of it. @param bytesOf how much; what it throws refuses */
+  private async lendCounted(message: Uint8Array<ArrayBuffer>, bytesOf: () => number): Promise<Uint8Array<ArrayBuffer>> {
     try {
-      const bytes = message.length + WRAP_BYTES_MAX;
+      const bytes = bytesOf();
       await this.takeMemory(bytes);
       this.lent += bytes;
-      return wrapped(message);
-    } catch (thrown) {
-      this.release();
-      throw thrown;
-    }
-  }
-
-  private async lendPacked(message: Uint8Array<ArrayBuffer>, encoding: string, head: number): Promise<Uint8Array<ArrayBuffer>> {
-    try {
-      const unfolded = unfoldedBytes(encoding, message.subarray(head), this.room.bytesMax);
-      await this.takeMemory(unfolded);
-      this.lent += unfolded;
       return message;
     } catch (thrown) {
       this.release();

@@ -17,17 +17,8 @@ export const WRAP_BYTES_MAX = 6;
 
 /** The method as the library shall know it: its messages in are bytes. */
 export function withRawInput(method: DescMethod): DescMethod {
-  const raw = { ...method, input: BytesValueSchema } as DescMethod; // its kind stays, whatever the input is
-  RAW.add(raw);
-  return raw;
+  return { ...method, input: BytesValueSchema } as DescMethod; // its kind stays, whatever the input is
 }
-
-/** Whether `withRawInput` made it. */
-export function hasRawInput(method: DescMethod): boolean {
-  return RAW.has(method);
-}
-
-const RAW: WeakSet<DescMethod> = new WeakSet();
 
 /** The bytes of a message that came in wrapped: a view of what was received, valid while the message is worked on. */
 export function bytesOf(message: Message): Uint8Array {
