@@ -2,12 +2,12 @@
  * Hashes of rows by the values of some columns: rows that are equal as groups are have equal hashes, whatever vectors hold them. NULL
  * equals NULL, NaN equals NaN, -0 is 0.
  */
+import { bytesHash } from "../../../base/bytes/hash.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { CodedVector, Vector } from "../../../column/vector.ts";
 import { isInterval, type Value, valueKey } from "../../function/value/value.ts";
 import { valueAt } from "../../expression/vector-values.ts";
 import { type LaneForm, laneFormOf, lanesInPlace, writeLanes } from "../kernels/lanes.ts";
-import { bytesHash } from "../kernels/text-numbers.ts";
 import { isBytesKey } from "./text-codes.ts";
 
 const encoder = new TextEncoder();

@@ -9,11 +9,12 @@
  * 2M texts, CPU ms, as strings in a `Map` and so (rows as in key-table.bench.ts): 200,000 different ones of 12 bytes 1,350 to 1,480 -> 120
  * to 190, nearly all different of 32 bytes 1,430 to 5,800 -> 520 to 650.
  */
+import { bytesHash } from "../../../base/bytes/hash.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Validity } from "../../../column/vector.ts";
-import { HASH_SEED, NO_NUMBER } from "./word-table.ts";
+import { NO_NUMBER } from "./word-table.ts";
 
 const SLOTS_MIN = 256;
 const CHUNK_BITS = 20;
@@ -24,23 +25,6 @@ const CHUNK_BYTES_MIN = 1024;
 const CHUNKS_MAX = 4096;
 /** As in `word-table.ts`. */
 const MOVED_PER_NEW = 8;
-
-/** A hash of `bytes[from, to)`, four bytes at a time. */
-export function bytesHash(bytes: Uint8Array, from: number, to: number): number {
-  let hash = HASH_SEED ^ (to - from);
-  let at = from;
-  for (; at + 4 <= to; at += 4) {
-    const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-    hash = Math.imul(hash ^ word, 0x85ebca6b);
-    hash ^= hash >>> 15;
-  }
-  let word = 0;
-  for (; at < to; at++) word = (word << 8) | bytes[at]!;
-  hash = Math.imul(hash ^ word, 0x85ebca6b);
-  hash ^= hash >>> 15;
-  hash = Math.imul(hash, 0xc2b2ae35);
-  return hash ^ (hash >>> 13);
-}
 
 /** Texts or other bytes of some rows. */
 export interface Texts {

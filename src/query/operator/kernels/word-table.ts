@@ -12,15 +12,13 @@
  * 2M rows, CPU ms, with a `Map` an entry and so (rows as in key-table.bench.ts): 1M integers 330 to 420 -> 230 to 300, nearly all different
  * 640 to 1,000 -> 310 to 420; 1,000 integers 20 -> 25, which a `Map` finds as fast.
  */
+import { HASH_SEED } from "../../../base/bytes/hash.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
 
 /** What has no number. */
 export const NO_NUMBER = -1;
-
-/** Begins every hash of this process. */
-export const HASH_SEED: number = crypto.getRandomValues(new Int32Array(1))[0]! | 1;
 
 /** Slots at first. */
 const SLOTS_MIN = 256;
