@@ -149,6 +149,7 @@ function serviceOn(engine: Engine, scheduler: Scheduler, settings: Settings): Ht
     memory,
     build,
     configText: () => "",
+    dashboardFolder: "", // Nobody looks at it.
     log: { filter: settings.logging.level, setFilter: () => undefined },
     onBug: (error) => {
       throw error;

@@ -8,6 +8,7 @@
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
@@ -112,6 +113,7 @@ export async function startStandalone(
     memory,
     build: buildInfo(),
     configText: () => renderConfig(settings),
+    dashboardFolder: fileURLToPath(new URL("./dashboard/gen", import.meta.url)),
     log: control,
     marks,
     onBug,

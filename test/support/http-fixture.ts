@@ -128,6 +128,7 @@ function fixtureOptions(
       hostname: "test",
     },
     configText: () => "[http]\n",
+    dashboardFolder: join(import.meta.dir, "../../src/dashboard/gen"),
     log: {
       get filter() {
         return filter;

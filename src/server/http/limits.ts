@@ -62,6 +62,9 @@ export const FORWARDED_MAX = 240;
 /** Probes on their way to the main thread beside those, of all threads. Reason: together they stay below the client's connections. */
 export const FORWARDED_PROBES_MAX = 12;
 
+/** Rows of a table that a dry run of line protocol shows. */
+export const DRY_RUN_LINES_SHOWN_MAX = 100;
+
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;
 

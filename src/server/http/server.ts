@@ -7,6 +7,7 @@ import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
+import { dashboardRoutes } from "./protocols/dashboard.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
@@ -40,6 +41,7 @@ export function routedService(options: HttpServerOptions): HttpService {
   return new HttpService(options, {
     routes: (metrics, failures) => [
       ...adminRoutes(options),
+      ...dashboardRoutes(options.dashboardFolder),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),

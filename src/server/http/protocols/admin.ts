@@ -13,7 +13,7 @@ import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Handler, Route } from "../router.ts";
 
 /** Paths that the index page links to. */
-const LINKS: readonly string[] = ["/health", "/v1/health", "/status", "/metrics", "/config"];
+const LINKS: readonly string[] = ["/dashboard", "/health", "/v1/health", "/status", "/metrics", "/config"];
 
 /** The routes of this file. */
 export function adminRoutes(options: HttpServerOptions): readonly Route[] {
