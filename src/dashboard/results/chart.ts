@@ -100,12 +100,12 @@ export function chart(data: ChartData, options: ChartOptions): Chart {
       ...(settings.zone === "UTC" ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),
       series: [{ value: (_, value) => (value === null ? "–" : momentText(value)) }, ...series],
       axes: [
-        { stroke: axis, grid: { stroke: lattice, width: 1 }, ticks: { stroke: lattice }, values: TIME_MARKS },
+        { stroke: axis, grid: { stroke: lattice, width: 1 }, ticks: { stroke: lattice }, values: TIME_MARKS, space: 72 },
         {
           stroke: axis,
           grid: { stroke: lattice, width: 1 },
           ticks: { stroke: lattice },
-          size: 58,
+          size: 72,
           values: (_, ticks) => ticks.map((tick) => print(tick)),
         },
       ],
