@@ -49,7 +49,8 @@ export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
     if (foreign !== undefined) return refuse(type, exchange, { ...FOREIGN, text: foreign });
     const method = atOnce && unary.methodOf(exchange);
     const mounted = (type.includes("json") ? json : binary).get(path);
-    if (atOnce !== undefined && method !== undefined) void unary.answer(method, exchange, atOnce); // never rejects
+    if (atOnce !== undefined && method !== undefined)
+      void unary.answer(method, exchange, atOnce); // never rejects
     else if (mounted === undefined) unknownPath(type, exchange);
     else void answer(mounted, exchange, parts.logger); // never rejects
   };

@@ -34,7 +34,9 @@ export interface Aside {
 }
 
 /** Where a method finds it. */
-export const ASIDE: ContextKey<Aside | undefined> = createContextKey<Aside | undefined>(undefined, { description: "what goes by the library" });
+export const ASIDE: ContextKey<Aside | undefined> = createContextKey<Aside | undefined>(undefined, {
+  description: "what goes by the library",
+});
 
 /** A method as it is called from the library. */
 type Mounted = (input: unknown, call: Call, aside: Aside) => unknown;
