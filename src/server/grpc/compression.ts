@@ -12,6 +12,9 @@ import { errorText } from "../../base/error.ts";
 import { zstdContentSize, zstdSizeMax } from "../../format/zstd/frames.ts";
 import { wrapped } from "./raw-message.ts";
 
+/** Flag of a packed message. */
+export const COMPRESSED = 1;
+
 const unpackGzip = promisify(gunzip);
 const unpackZstd = promisify(zstdDecompress);
 

@@ -4,11 +4,10 @@
  * takes a cut answer for a whole one. A client that takes a piece too slowly is cut off as well: what the answer is made from, memory and
  * files, waits with it.
  */
-import type { PaceLimits } from "./body/body-pace.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
-import { ANSWER_HOLD_BYTES, STREAM_IDLE_SECONDS } from "./limits.ts";
+import { ANSWER_HOLD_BYTES, type PaceLimits, STREAM_IDLE_SECONDS } from "./limits.ts";
 
 /** What to do about an answer that is streamed. */
 interface AnswerHooks {

@@ -5,7 +5,8 @@ import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
 import type { HttpServerOptions } from "../options.ts";
 import { type RepeatedPairs, repeatedPairsInSteps, type UniquePairs, uniquePairsInSteps } from "../query-string.ts";
 import { type Reply, textReply } from "../reply.ts";
-import { readBody, type BodyExchange } from "./body.ts";
+import type { BodyExchange } from "./body-exchange.ts";
+import { readBody } from "./body.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
