@@ -47,7 +47,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "runtime_size tls.ca_cert_path",
     neutral: { "tls.ca_cert_path": [""] },
   },
-  jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
   otlp: {
     why: "OTLP over HTTP is always on, and spans are checked one by one",
     keys: "enable trace_ingest_chunk_size",

@@ -257,6 +257,14 @@ export const KNOBS: Knobs = {
       reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
     },
   },
+  jaeger: {
+    enable: {
+      key: "jaeger.enable",
+      kind: bool,
+      default: true,
+      reason: "Traces that came over OTLP can be asked for as Jaeger's page does.",
+    },
+  },
   grpc: {
     enable: { key: "grpc.enable", kind: bool, default: true, reason: "Ingesters, Arrow Flight and OTLP over gRPC work out of the box." },
     addr: {

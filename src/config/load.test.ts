@@ -348,6 +348,9 @@ default_merge_mode = "last_non_null"
 enable = true
 allow_unauthenticated = false
 
+[jaeger]
+enable = true
+
 [grpc]
 enable = true
 bind_addr = "127.0.0.1:4001"

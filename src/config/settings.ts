@@ -60,6 +60,12 @@ export interface OpentsdbSettings {
   readonly allowUnauthenticated: boolean;
 }
 
+/** `[jaeger]`. */
+export interface JaegerSettings {
+  /** False: the routes answer 404. */
+  readonly enable: boolean;
+}
+
 /** How a wire server encrypts: "prefer" lets clients choose, those behind it refuse what is plain. Certificates of clients do not count. */
 export type TlsMode = "disable" | "prefer" | "require" | "verify_ca" | "verify_full";
 
@@ -236,6 +242,7 @@ export interface Settings {
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
   readonly opentsdb: OpentsdbSettings;
+  readonly jaeger: JaegerSettings;
   readonly grpc: GrpcSettings;
   readonly mysql: MysqlSettings;
   readonly postgres: PostgresSettings;

@@ -120,4 +120,6 @@ export interface HttpServerOptions extends IngestServerOptions {
   /** The effective configuration as TOML, passwords masked. */
   configText(): string;
   readonly log: LogControl;
+  /** Jaeger's query API. */
+  readonly jaeger: { readonly enabled: boolean };
 }

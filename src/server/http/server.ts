@@ -8,6 +8,7 @@ import { adminRoutes } from "./protocols/admin.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
+import { jaegerRoutes } from "./protocols/jaeger.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
@@ -51,6 +52,7 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
       ...promqlRowRoutes(options, metrics, failures),
+      ...jaegerRoutes(options, metrics, failures),
     ],
   });
 }
