@@ -5,6 +5,7 @@
 import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
+import { dashboardRoutes } from "./protocols/dashboards.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
@@ -52,6 +53,7 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
       ...promqlRowRoutes(options, metrics, failures),
+      ...dashboardRoutes(options, metrics, failures),
       ...jaegerRoutes(options, metrics, failures),
     ],
   });
