@@ -113,6 +113,7 @@ export async function startStandalone(
     build: buildInfo(),
     configText: () => renderConfig(settings),
     log: control,
+    analyzeStream: settings.http.analyzeStream,
     jaeger: { enabled: settings.jaeger.enable },
     marks,
     onBug,

@@ -38,6 +38,8 @@ export interface HttpSettings {
   /** Names in `Host` that a listener on loopback answers under besides loopback names; elsewhere all names, where there are some. */
   readonly allowedHosts: readonly string[];
   readonly enableCors: boolean;
+  /** False: the path of streamed figures answers 404. */
+  readonly analyzeStream: boolean;
   /** True: `/config` and `/debug/*` need no credentials although a user provider is set. */
   readonly publicAdmin: boolean;
 }

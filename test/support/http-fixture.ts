@@ -136,6 +136,7 @@ function fixtureOptions(
         filter = next;
       },
     },
+    analyzeStream: true,
     jaeger: { enabled: true },
     onBug: (error) => bugs.push(error),
     ...changes,

@@ -1,6 +1,6 @@
 /**
- * Saved dashboards: the table `greptime_private.dashboard`, one row a dashboard by its name (contract http.md 8.2). A dashboard that is saved
- * again keeps the moment when it was first saved, so that its row is replaced.
+ * Saved dashboards: the table `greptime_private.dashboard`, one row a dashboard by its name (contract http.md 8.2). A dashboard that is
+ * saved again keeps the moment when it was first saved, so that its row is replaced.
  */
 import type { Clock } from "../../base/clock.ts";
 import { invalidArguments } from "../../base/error.ts";

@@ -120,6 +120,8 @@ export interface HttpServerOptions extends IngestServerOptions {
   /** The effective configuration as TOML, passwords masked. */
   configText(): string;
   readonly log: LogControl;
+  /** Whether figures of a query that runs are streamed. */
+  readonly analyzeStream: boolean;
   /** Jaeger's query API. */
   readonly jaeger: { readonly enabled: boolean };
 }
