@@ -115,6 +115,8 @@ export async function startStandalone(
     configText: () => renderConfig(settings),
     dashboardFolder: fileURLToPath(new URL("./dashboard/gen", import.meta.url)),
     log: control,
+    analyzeStream: settings.http.analyzeStream,
+    jaeger: { enabled: settings.jaeger.enable },
     marks,
     onBug,
   });

@@ -77,6 +77,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     http: section("http", storage),
     influxdb: section("influxdb", storage),
     opentsdb: section("opentsdb", storage),
+    jaeger: section("jaeger", storage),
     grpc: section("grpc", storage),
     mysql: section("mysql", storage),
     postgres: section("postgres", storage),

@@ -137,6 +137,8 @@ function fixtureOptions(
         filter = next;
       },
     },
+    analyzeStream: true,
+    jaeger: { enabled: true },
     onBug: (error) => bugs.push(error),
     ...changes,
   };

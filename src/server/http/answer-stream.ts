@@ -49,6 +49,19 @@ export async function answerBody(
   return streamOf(joined(held, length), iterator, hooks, pace);
 }
 
+/** A stream of what happens: each piece is sent when it is there, from the first on. Errors before the first are thrown. */
+export async function eventBody(
+  source: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  hooks: AnswerHooks,
+  pace: PaceLimits,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return new Uint8Array(0);
+  hooks.onCommit();
+  return streamOf(first.value, iterator, hooks, pace);
+}
+
 function joined(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;

@@ -122,4 +122,8 @@ export interface HttpServerOptions extends IngestServerOptions {
   readonly log: LogControl;
   /** Where the dashboard's built files are. */
   readonly dashboardFolder: string;
+  /** Whether figures of a query that runs are streamed. */
+  readonly analyzeStream: boolean;
+  /** Jaeger's query API. */
+  readonly jaeger: { readonly enabled: boolean };
 }

@@ -5,10 +5,12 @@
 import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
+import { dashboardRoutes } from "./protocols/dashboards.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { dashboardRoutes } from "./protocols/dashboard.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
+import { jaegerRoutes } from "./protocols/jaeger.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
@@ -53,6 +55,8 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
       ...promqlRowRoutes(options, metrics, failures),
+      ...dashboardRoutes(options, metrics, failures),
+      ...jaegerRoutes(options, metrics, failures),
     ],
   });
 }
