@@ -7,7 +7,6 @@ import type { Assembler, Segment } from "./merge/assemble.ts";
 import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
 import { fileSource } from "./source/file-source.ts";
 import { memtableSource } from "./source/memtable-source.ts";
-import { rowFilterOf } from "./select/row-filter.ts";
 import { RunList } from "./runs/run-list.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import type { ScanSource } from "./runs/scan-source.ts";
@@ -55,11 +54,8 @@ export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: 
     const memtableScan = { ...wanted, seriesCount, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const filter = rowFilterOf(
-    conditions,
-    scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
-  );
-  const assembler = { arrays, sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const tests = scan.request.rowTests ?? [];
+  const assembler = { arrays, sources, tests, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 

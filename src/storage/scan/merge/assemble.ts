@@ -4,13 +4,12 @@
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { DictionaryVector, Vector } from "../../../column/vector.ts";
-import type { ScanBatch } from "../../../table/scan.ts";
+import type { RowTest, ScanBatch } from "../../../table/scan.ts";
 import type { MergeMode } from "../../../table/schema.ts";
 import type { BatchArrays } from "./batch-arrays.ts";
 import { concatPieces, type DoublesMaker } from "./concat.ts";
 import { readInterleaved } from "./interleave.ts";
 import { mergeColumn, planMerge } from "./merge-rows.ts";
-import type { RowFilter } from "../select/row-filter.ts";
 import type { ScanDictionary } from "../select/scan-dictionary.ts";
 import type { RowRange, ScanColumn, ScanSource } from "../runs/scan-source.ts";
 import type { TagCodes } from "../select/tag-codes.ts";
@@ -34,8 +33,8 @@ export interface Assembler {
   readonly tags: TagCodes;
   readonly timeType: DataType;
   readonly mergeMode: MergeMode;
-  /** Rows that it leaves out need not be in batches of runs that stand alone. */
-  readonly filter: RowFilter | undefined;
+  /** Rows that do not pass need not be in batches of runs that stand alone. */
+  readonly tests: readonly RowTest[];
   /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */
   readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
   /** Arrays of batches of runs that stand alone; undefined: each batch has its own. */
@@ -139,13 +138,14 @@ export function joinNeighbours(segments: readonly Segment[]): Segment[] {
   return joined;
 }
 
-function readColumn(
+/** A column of the rows of `segments`, which are joined, where they are neighbours. `runs` are theirs. */
+export function readColumn(
   assembler: Assembler,
   column: OutputColumn,
   segments: readonly Segment[],
   rowCount: number,
   runs: SeriesRuns,
-  doubles: DoublesMaker | undefined,
+  doubles?: DoublesMaker | undefined,
 ): Promise<Vector> | Vector {
   if (column.kind === "tag") return tagVector(assembler, column.position, runs, rowCount);
   if (column.kind === "time") return readTimes(assembler, segments, rowCount, doubles);
