@@ -1,6 +1,7 @@
 /** What is gathered for the next batch, and when that is enough. */
 import type { ScanBatch } from "../../table/scan.ts";
-import { type Assembler, assembleClusters, assembleSegments, type Segment } from "./merge/assemble.ts";
+import { type Assembler, assembleSegments, type Segment } from "./merge/assemble.ts";
+import { assembleClusters } from "./merge/assemble-clusters.ts";
 import { TestedRows } from "./merge/tested-rows.ts";
 import type { ScanSource } from "./runs/scan-source.ts";
 

@@ -4,6 +4,7 @@
  */
 import { groupLength } from "../sst/time-window.ts";
 import type { Assembler, Segment } from "./merge/assemble.ts";
+import { cutChains } from "./runs/cut-chains.ts";
 import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
 import { fileSource } from "./source/file-source.ts";
 import { memtableSource } from "./source/memtable-source.ts";
@@ -71,8 +72,9 @@ export async function sliceGroup(plan: ScanPlan, group: GroupSources, from: numb
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, from, to - from, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
   const { sources } = assembler;
+  const overlaps = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
+  const { single, clusters } = await cutChains(runs, overlaps, sources);
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   return { assembler, runs, singles: single, singlesOf, clusters, selection };

@@ -9,7 +9,6 @@ import type { MergeMode } from "../../../table/schema.ts";
 import type { BatchArrays } from "./batch-arrays.ts";
 import { concatPieces, type DoublesMaker } from "./concat.ts";
 import { readInterleaved } from "./interleave.ts";
-import { mergeColumn, planMerge } from "./merge-rows.ts";
 import type { ScanDictionary } from "../select/scan-dictionary.ts";
 import type { RowRange, ScanColumn, ScanSource } from "../runs/scan-source.ts";
 import type { TagCodes } from "../select/tag-codes.ts";
@@ -54,38 +53,6 @@ export async function assembleSegments(assembler: Assembler, segments: readonly 
   return { rowCount, vectors, runs };
 }
 
-/**
- * A batch of clusters: the rows of each series of all its segments merged by time. `clusters[k]` are the segments of one series, oldest
- * source first.
- */
-export async function assembleClusters(assembler: Assembler, clusters: readonly (readonly Segment[])[]): Promise<ScanBatch> {
-  const segments = clusters.flat();
-  let total = 0;
-  for (const { start, end } of segments) total += end - start;
-  const group = new Uint32Array(total);
-  const age = new Uint32Array(total);
-  let at = 0;
-  for (let k = 0; k < clusters.length; k++) {
-    for (const { source, start, end } of clusters[k] ?? []) {
-      group.fill(k, at, at + end - start);
-      age.fill(source, at, at + end - start);
-      at += end - start;
-    }
-  }
-  const joined = joinNeighbours(segments);
-  const times = await readTimes(assembler, joined, total);
-  if (times.kind !== "time") throw new Error(`times come as a time vector; got ${times.kind}`);
-  const plan = planMerge(group, times.offsets, age, assembler.mergeMode);
-  const runs = runsOfGroups(clusters, group, plan.order, plan.starts, plan.rowCount);
-  const vectors: Vector[] = [];
-  for (const column of assembler.output) {
-    if (column.kind === "tag") vectors.push(tagVector(assembler, column.position, runs, plan.rowCount));
-    else if (column.kind === "time") vectors.push(mergeColumn(plan, times, assembler.mergeMode));
-    else vectors.push(mergeColumn(plan, await readField(assembler, column.column, joined, total), assembler.mergeMode));
-  }
-  return { rowCount: plan.rowCount, vectors, runs };
-}
-
 /** A run goes on only while its rows follow each other in one source: the times of another source may lie before it. */
 export function runsOf(segments: readonly Segment[]): SeriesRuns {
   const starts = [0];
@@ -102,27 +69,6 @@ export function runsOf(segments: readonly Segment[]): SeriesRuns {
     at += segment.end - segment.start;
   }
   if (at > 0) starts.push(at);
-  return { starts: Uint32Array.from(starts), series: Uint32Array.from(series) };
-}
-
-function runsOfGroups(
-  clusters: readonly (readonly Segment[])[],
-  group: Uint32Array,
-  order: Uint32Array,
-  planStarts: Uint32Array,
-  rowCount: number,
-): SeriesRuns {
-  const starts: number[] = [];
-  const series: number[] = [];
-  let current = -1;
-  for (let r = 0; r < rowCount; r++) {
-    const g = group[order[planStarts[r] as number] as number] as number;
-    if (g === current) continue;
-    current = g;
-    starts.push(r);
-    series.push(clusters[g]?.[0]?.series ?? 0);
-  }
-  starts.push(rowCount);
   return { starts: Uint32Array.from(starts), series: Uint32Array.from(series) };
 }
 
@@ -152,7 +98,8 @@ export function readColumn(
   return readField(assembler, column.column, segments, rowCount, doubles);
 }
 
-async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number, doubles?: DoublesMaker): Promise<Vector> {
+/** Times of the rows of `segments`, which are joined. */
+export async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number, doubles?: DoublesMaker): Promise<Vector> {
   return concatPieces(
     await readInterleaved(assembler.sources, segments, (source, ranges) => source.times(ranges)),
     rowCount,
@@ -161,7 +108,8 @@ async function readTimes(assembler: Assembler, segments: readonly Segment[], row
   );
 }
 
-async function readField(
+/** A field of the rows of `segments`, which are joined. */
+export async function readField(
   assembler: Assembler,
   column: ScanColumn,
   segments: readonly Segment[],
