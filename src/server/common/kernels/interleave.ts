@@ -6,10 +6,6 @@
 import type { CellColumn } from "./cell-column.ts";
 import { CELL_SLACK_BYTES } from "./small-integers.ts";
 
-/** Bytes of rows that all columns are written to before the next rows: they stay in the cache of the processor that is nearest. */
-const BLOCK_BYTES = 16_384;
-const BLOCK_ROWS_MIN = 16;
-
 /** What stands around the cells of a row. */
 export interface RowLayout {
   /** One entry a column: what comes before its cell, e.g. `[` or `,` or `,"name":`. */
@@ -51,36 +47,13 @@ export function interleave(
   }
   const target = new Uint8Array(length);
   let least = around + shortest.reduce((sum, bytes) => sum + bytes, 0);
-  const leads = before.map((lead, c): Lead => {
-    least -= lead.length + shortest[c]!;
-    return { bytes: lead, words: wordsOf(lead), mayRunOver: least >= CELL_SLACK_BYTES - 1 };
-  });
-  const step = Math.max(BLOCK_ROWS_MIN, Math.floor((BLOCK_BYTES * rowCount) / Math.max(1, length)));
-  for (let from = 0; from < rowCount; from += step) {
-    const to = Math.min(rowCount, from + step);
-    for (let c = 0; c < columns.length; c++) {
-      const lead = leads[c]!;
-      if (lead.mayRunOver) copyCells(columns[c]!, lead, start, from, to, places, target);
-      else copyExactly(columns[c]!, lead.bytes, start, from, to, places, target);
-    }
-    for (let row = from; row < to; row++) for (let i = 0, at = places[row]!; i < after.length; i++) target[at++] = after[i]!;
+  for (let c = 0; c < columns.length; c++) {
+    least -= before[c]!.length + shortest[c]!;
+    const copy = least >= CELL_SLACK_BYTES - 1 ? copyCells : copyExactly;
+    copy(columns[c]!, before[c]!, start, rowCount, places, target);
   }
+  for (let row = 0; row < rowCount; row++) for (let i = 0, at = places[row]!; i < after.length; i++) target[at++] = after[i]!;
   return { bytes: target, rowCount };
-}
-
-/** What stands before each cell of a column. */
-interface Lead {
-  readonly bytes: Uint8Array;
-  /** The same, four bytes at a time; what fills the last is 0. */
-  readonly words: Uint32Array;
-  /** Whether at least three bytes of each row follow each cell. */
-  readonly mayRunOver: boolean;
-}
-
-function wordsOf(lead: Uint8Array): Uint32Array {
-  const padded = new Uint8Array((lead.length + 3) & ~3);
-  padded.set(lead);
-  return new Uint32Array(padded.buffer);
 }
 
 /** Adds the lengths of a column's cells; returns the least of them. */
@@ -94,38 +67,27 @@ function addLengths(starts: Uint32Array, ends: Uint32Array, start: number, rowCo
   return least;
 }
 
-/** Writes a column's cells of rows `[from, to)`, each behind its lead, at `places`, and moves those on. */
-function copyCells(column: CellColumn, lead: Lead, start: number, from: number, to: number, places: Uint32Array, target: Uint8Array): void {
+/** Writes a column's cells, each behind `lead`, at `places`, and moves those on. At least three bytes of each row follow each cell. */
+function copyCells(column: CellColumn, lead: Uint8Array, start: number, rowCount: number, places: Uint32Array, target: Uint8Array): void {
   const { starts, ends, bytes } = column;
-  const { words } = lead;
-  const source = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
-  const leadBytes = lead.bytes.length;
-  const leadWords = words.length;
-  for (let i = from; i < to; i++) {
-    const place = places[i]!;
+  const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const to = new DataView(target.buffer, target.byteOffset, target.byteLength);
+  const leads = lead.length;
+  for (let i = 0; i < rowCount; i++) {
+    let at = places[i]!;
     let cell = starts[start + i]!;
     const cellEnd = ends[start + i]!;
-    for (let k = 0; k < leadWords; k++) view.setUint32(place + 4 * k, words[k]!, true);
-    let at = place + leadBytes;
-    places[i] = at + cellEnd - cell;
+    places[i] = at + leads + cellEnd - cell;
+    for (let k = 0; k < leads; k++) target[at++] = lead[k]!;
     if (cellEnd - cell > 128) target.set(bytes.subarray(cell, cellEnd), at);
-    else for (; cell < cellEnd; cell += 4, at += 4) view.setUint32(at, source.getUint32(cell, true), true);
+    else for (; cell < cellEnd; cell += 4, at += 4) to.setUint32(at, from.getUint32(cell, true), true);
   }
 }
 
 /** As `copyCells`, without writing beyond a cell. */
-function copyExactly(
-  column: CellColumn,
-  lead: Uint8Array,
-  start: number,
-  from: number,
-  to: number,
-  places: Uint32Array,
-  target: Uint8Array,
-): void {
+function copyExactly(column: CellColumn, lead: Uint8Array, start: number, rowCount: number, places: Uint32Array, target: Uint8Array): void {
   const { starts, ends, bytes } = column;
-  for (let i = from; i < to; i++) {
+  for (let i = 0; i < rowCount; i++) {
     let at = places[i]!;
     let cell = starts[start + i]!;
     const cellEnd = ends[start + i]!;
