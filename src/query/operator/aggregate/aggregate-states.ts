@@ -25,6 +25,7 @@ import type { Segments } from "../group-keys/group-keys.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
 import { WideExtremes } from "../kernels/wide-extremes.ts";
+import { sumWide } from "../kernels/wide-sums.ts";
 import { addFloatRows, addIntegerRows, countRows, keepExtremeRows } from "../kernels/row-loops.ts";
 import { resultOf, type RowAccumulator, rowAccumulator } from "../rows/row-accumulator.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
@@ -174,15 +175,21 @@ class SumStates implements AggregateState {
     state.bounds = grown(state.bounds, groupCount);
   }
 
-  /** Adds rows one by one with bigints, and moves what the group has into the exact part. */
+  /** Adds rows exactly, and moves what the group has into the exact part. */
   private addExactly(vector: Vector, group: number, from: number, to: number): void {
     const { sums, counts, bounds } = this.state;
     let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] as number);
-    for (let row = from; row < to; row++) {
-      const value = valueAt(vector, this.type, row);
-      if (value === undefined) continue;
-      total += BigInt(value as number | bigint);
-      counts[group] = (counts[group] as number) + 1;
+    if (vector.kind === "wide") {
+      const { sum, count } = sumWide(vector.values, vector.validity, from, to);
+      total += sum;
+      counts[group] = (counts[group] as number) + count;
+    } else {
+      for (let row = from; row < to; row++) {
+        const value = valueAt(vector, this.type, row);
+        if (value === undefined) continue;
+        total += BigInt(value as number | bigint);
+        counts[group] = (counts[group] as number) + 1;
+      }
     }
     sums[group] = 0;
     bounds[group] = 0;

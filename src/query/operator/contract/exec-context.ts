@@ -16,6 +16,8 @@ export interface ExecBatch extends Batch {
   readonly runs?: SeriesRuns | undefined;
   /** Statistics in the place of vectors: only from a scan whose request allows it. */
   readonly summary?: RowsSummary | undefined;
+  /** Of a scan that was given tests: whether all rows passed them. */
+  readonly isTested?: boolean | undefined;
 }
 
 /**

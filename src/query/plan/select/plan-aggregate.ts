@@ -22,6 +22,7 @@ import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "../rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "../rules/newest-per-series.ts";
 import { groupedTwice } from "../rules/distinct-by-groups.ts";
+import { shiftedSums } from "../rules/sums-of-shifted.ts";
 import { statisticsFor } from "../rules/page-statistics.ts";
 
 /** The plan of a SELECT whose rows are groups. */
@@ -87,12 +88,19 @@ function* aggregation(
   keys: readonly TypedExpression[],
   calls: readonly AggregateCall[],
   unnests: Unnests,
-): Steps<Aggregation> {
+): Steps<PlanNode> {
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
-  const twice = body.planner.optimise && !mayWalkBuckets(body, keys) ? groupedTwice(calls, keys.length) : undefined;
+  const mayChange = body.planner.optimise && !mayWalkBuckets(body, keys);
+  const shifted = mayChange ? shiftedSums(calls, keys.length) : undefined;
+  if (shifted !== undefined) {
+    const input = yield* aggregation(body, keys, shifted.calls, unnests);
+    const own = columns.slice(0, keys.length).map(({ name, type }, index): TypedExpression => ({ kind: "column", type, index, name }));
+    return { kind: "project", input, columns, expressions: [...own, ...shifted.results] };
+  }
+  const twice = mayChange ? groupedTwice(calls, keys.length) : undefined;
   if (twice === undefined) return yield* aggregationOf(body, keys, calls, columns, unnests);
   const innerColumns: ColumnHeader[] = [
     ...columns.slice(0, keys.length),
