@@ -18,9 +18,14 @@ import { loadSettings, type Start, type Startup } from "./config/load.ts";
 import { firstLine, hashPassword } from "./db/auth/hash-password.ts";
 import type { Standalone } from "./standalone.ts";
 import { PRIVATE_UMASK } from "./storage/private-folder.ts";
+import { runTool } from "./tools/run-tool.ts";
+import { TOOLS } from "./tools/tools.ts";
 import { VERSION } from "./version.ts";
 
 async function main(): Promise<void> {
+  const [name, ...args] = process.argv.slice(2);
+  const tool = TOOLS.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return await runTool(tool, args);
   const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path) });
   if (startup.kind === "start") await serve(startup);
   else process.stdout.write(`${(await answer(startup)).trimEnd()}\n`);

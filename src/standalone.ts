@@ -348,6 +348,7 @@ async function openEngine(
       { what: "the folder of the data files", path: dataFolder },
     ],
     disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
+    backup: { dataFolder, logFolder: settings.wal.dir, copyFolder: join(storage.dataHome, "backup") },
     limits: {
       memtableBytes: storage.memtableBytes,
       writeBufferBytes: storage.writeBufferBytesMax,

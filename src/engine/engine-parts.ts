@@ -16,6 +16,14 @@ import type { ThreadLog } from "./log/log-stream.ts";
 import type { SeriesRenewalLimits } from "./catalog/series-renewal.ts";
 import type { SharedState } from "./threads/shared-state.ts";
 
+/** Where an engine's files lie on a disk, for those who copy them. */
+export interface BackupPlaces {
+  readonly dataFolder: string;
+  readonly logFolder: string;
+  /** Where copies of the meta store lie while they are read; only for them. */
+  readonly copyFolder: string;
+}
+
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
   readonly wal: Wal;
@@ -46,6 +54,8 @@ export interface EngineParts {
   readonly places?: readonly Place[];
   /** Room that is kept on disks. Default: none. */
   readonly disk?: DiskWatchOptions;
+  /** Default: backups are refused. */
+  readonly backup?: BackupPlaces;
   /** When what is known of series begins anew; by default as servers have it. */
   readonly seriesRenewal?: SeriesRenewalLimits;
 }

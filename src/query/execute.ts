@@ -7,7 +7,7 @@ import type { QueryContext } from "./query-context.ts";
 import type { StatementResult } from "./statement-result.ts";
 import type { Tql } from "./sql/syntax/ast.ts";
 import type { Statement } from "./sql/syntax/statement-ast.ts";
-import { admin } from "./statement/admin.ts";
+import { admin, needsOfAdmin } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/table/alter-database.ts";
 import { alterTable } from "./statement/table/alter-table.ts";
 import { comment } from "./statement/comment.ts";
@@ -93,7 +93,7 @@ const STATEMENTS: StatementKinds = {
   "show-variable": { needs: READS, run: showVariable },
   describe: { needs: READS, run: describe },
 
-  admin: { needs: WRITES, run: admin },
+  admin: { needs: needsOfAdmin, run: admin },
   kill: { needs: NOTHING, run: kill }, // whose statement it may end is asked there
   use: { needs: WRITES, run: use },
   "set-variable": { needs: WRITES, run: setVariable },

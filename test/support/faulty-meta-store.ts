@@ -46,6 +46,7 @@ export function faultyMetaStore(store: MetaStore): FaultyMetaStore {
       check("secure", "write");
       store.secure();
     },
+    snapshot: () => store.snapshot(),
     close: () => store.close(),
   };
 }

@@ -84,7 +84,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["threads"],
       ["catalog"],
       ["flush", "compaction", "recovery"],
-      ["change"],
+      ["change", "backup"],
       ["wiring"],
     ],
     contracts: ["engine-parts.ts"],

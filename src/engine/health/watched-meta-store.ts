@@ -42,6 +42,7 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
         throw noted(error);
       }
     },
+    snapshot: () => meta.snapshot(),
     close: () => meta.close(),
   };
 }

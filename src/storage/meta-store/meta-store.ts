@@ -31,5 +31,7 @@ export interface MetaStore {
    * @throws DbError StorageUnavailable
    */
   secure(): void;
+  /** The bytes of a database file (FORMAT.md) with all entries of now: it opens as `meta.db`. @throws DbError StorageUnavailable */
+  snapshot(): Uint8Array;
   close(): void;
 }

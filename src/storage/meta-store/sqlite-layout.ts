@@ -2,7 +2,7 @@
  * The tables of the meta store's database (FORMAT.md): made, brought to the newest version, and looked through at each start. Every entry
  * has a checksum, and a seal counts and sums them all, so that neither a changed nor a vanished one goes unnoticed.
  */
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { UNVERIFIED_KEY } from "./meta-store.ts";
 
@@ -118,4 +118,28 @@ export function readSeal(database: Database): Seal {
 function checkPages(database: Database): void {
   const said = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").get()?.integrity_check;
   if (said !== "ok") throw new Damage(`its pages are not as they were written: ${said?.trim()}`);
+}
+
+/** Bytes of a database's header that say which journal it has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
+const JOURNAL_BYTES = [18, 19];
+
+/** A copy of a database that needs no other file beside it: its header says so; the copy is changed in place. */
+export function withoutJournal(copy: Uint8Array): Uint8Array {
+  for (const at of JOURNAL_BYTES) copy[at] = 1;
+  return copy;
+}
+
+/**
+ * The entries whose keys begin with `prefix`, of a copy that `MetaStore.snapshot` gave, in the order of their keys.
+ *
+ * @throws Damage, or SQLite's error, when the copy is not whole
+ */
+export function entriesOfSnapshot(copy: Uint8Array, prefix: string): readonly StoredEntry[] {
+  const database = Database.deserialize(copy, { strict: true, readonly: true });
+  try {
+    checkAll(database);
+    return database.query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key").all().filter(({ key }) => key.startsWith(prefix));
+  } finally {
+    database.close();
+  }
 }

@@ -12,7 +12,7 @@ import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
-import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
+import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry, withoutJournal } from "./sqlite-layout.ts";
 
 const RESTORE =
   "put back a copy of meta.db (without its -wal and -shm) that belongs to this data directory; without one, move the directory away and " +
@@ -89,6 +89,11 @@ class SqliteMetaStore implements MetaStore {
       const moved = this.database.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
       this.isUnsecured = moved?.busy !== 0; // Somebody else reads the database: the journal stays, and the next call tries again.
     });
+  }
+
+  /** 60 MiB of 200,000 entries take about 20 ms. */
+  snapshot(): Uint8Array {
+    return guarded(this.path, "read", () => withoutJournal(this.database.serialize()));
   }
 
   close(): void {

@@ -1,0 +1,34 @@
+/** Runs a tool in this process. */
+import { PRIVATE_UMASK } from "../storage/private-folder.ts";
+import type { Tool, ToolIo } from "./tool.ts";
+
+/** Runs `tool`, prints its help when that is asked for, and ends the process with its status. @throws as the tool's `run` */
+export async function runTool(tool: Tool, args: readonly string[]): Promise<void> {
+  process.umask(PRIVATE_UMASK); // What a tool writes holds what the server holds.
+  const program = await tool.load();
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(`${program.help().trimEnd()}\n`);
+    return;
+  }
+  process.exitCode = await program.run(args, processIo());
+}
+
+function processIo(): ToolIo {
+  const interrupted = new AbortController();
+  const onSignal = (status: number) => () => {
+    if (interrupted.signal.aborted) process.exit(status); // The second one is meant.
+    interrupted.abort();
+  };
+  process.on("SIGINT", onSignal(130));
+  process.on("SIGTERM", onSignal(143));
+  return {
+    out: async (text) => {
+      if (!process.stdout.write(text)) await new Promise<void>((resolve) => void process.stdout.once("drain", resolve));
+    },
+    err: (text) => void process.stderr.write(text),
+    stdin: Bun.stdin.stream(),
+    isTerminal: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
+    env: process.env,
+    interrupted: interrupted.signal,
+  };
+}

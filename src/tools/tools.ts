@@ -1,0 +1,15 @@
+/** The tools of the command line, in the order of the help. A tool is loaded when it is asked for: help and the server's start cost nothing. */
+import type { Tool } from "./tool.ts";
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: "backup",
+    summary: "Copy the store of a running server, as it is at one moment, to a folder or S3",
+    load: async () => (await import("./backup/backup-command.ts")).program,
+  },
+  {
+    name: "restore",
+    summary: "Make a data directory of a backup",
+    load: async () => (await import("./backup/restore-command.ts")).program,
+  },
+];
