@@ -149,7 +149,7 @@ function findBun() {
   return cached;
 }
 
-/** Names the lock file, the manifest and what files are made from by content: a stamp of this text says that an install was made for them. */
+/** Names the lock file, the manifest and what is made into files by content; a stamp of this text says that an install was made. */
 function lockDigest() {
   const hash = createHash("sha256");
   const names = ["package.json", "bun.lock", ...GENERATED_FROM.flatMap(sourcesIn)];
@@ -167,7 +167,7 @@ function sourcesIn(folder) {
   if (!existsSync(join(ROOT, folder))) return [];
   const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
   return names
-    .filter((name) => /\.(?:proto|yaml|ts|css|html|svg)$/.test(name) && !/^gen\b/.test(name) && !/\.test\.ts$/.test(name))
+    .filter((name) => /\.(?:proto|yaml|ts|css|html|svg)$/.test(name) && !/^gen\b/.test(name) && !name.endsWith(".test.ts"))
     .sort()
     .map((name) => join(folder, name));
 }

@@ -35,7 +35,7 @@ function start(): void {
   installLogin();
   const app = document.getElementById("app");
   if (app === null) return;
-  const content = h("main", { id: "content", tabIndex: -1 });
+  const content = h("main", { id: "content", tabIndex: 0 });
   const menu = h("ul", { class: "menu" });
   const databases = h("span", { class: "database" });
   show(

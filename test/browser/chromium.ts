@@ -61,7 +61,7 @@ function problemIn({ method, params }: Message): string | undefined {
   if (method === "Log.entryAdded" && params?.entry?.level === "error") return `${params.entry.text} ${params.entry.url ?? ""}`;
   if (method === "Runtime.exceptionThrown") return params?.exceptionDetails?.exception?.description ?? params?.exceptionDetails?.text;
   if (method !== "Runtime.consoleAPICalled" || params?.type !== "error") return undefined;
-  return params.args?.map(({ value, description }) => String(value ?? description)).join(" ");
+  return params.args?.map(({ value, description }) => description ?? JSON.stringify(value)).join(" ");
 }
 
 /** Runs `use` with a new browser that has one page. @param hosts rules of `--host-resolver-rules`, e.g. "MAP evil.example 127.0.0.1" */
@@ -157,7 +157,8 @@ function pageOver(socket: WebSocket): Page {
     },
     async press(key, { ctrl = false } = {}) {
       const code = KEY_CODES[key] ?? key.toUpperCase().charCodeAt(0);
-      const event = { key, code: key, windowsVirtualKeyCode: code, modifiers: ctrl ? 2 : 0, ...(key === "Enter" && !ctrl ? { text: "\r" } : {}) };
+      const text = key === "Enter" && !ctrl ? { text: "\r" } : {};
+      const event = { key, code: key, windowsVirtualKeyCode: code, modifiers: ctrl ? 2 : 0, ...text };
       await send("Input.dispatchKeyEvent", { type: "keyDown", ...event });
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
     },
@@ -173,4 +174,4 @@ function pageOver(socket: WebSocket): Page {
 }
 
 /** Windows' numbers of the keys that have no letter. */
-const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, End: 35, Home: 36, " ": 32 };
+const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, End: 35, Home: 36 };

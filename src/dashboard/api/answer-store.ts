@@ -38,9 +38,16 @@ export class AnswerStore {
     return found;
   }
 
-  /** All rows as objects of their columns' names: of small answers. */
-  objects(): readonly Readonly<Record<string, Cell>>[] {
-    return this.rows.map((row) => Object.fromEntries(this.columns.map(({ name }, column) => [name, row[column]])));
+  /** All rows as objects of their columns' names: of small answers. What is nested is JSON. */
+  objects(): readonly Readonly<Record<string, Exclude<Cell, object>>>[] {
+    return this.rows.map((row) =>
+      Object.fromEntries(
+        this.columns.map(({ name }, column) => {
+          const cell = row[column];
+          return [name, typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell];
+        }),
+      ),
+    );
   }
 
   /** Letters of the longest text of each column in the first rows, and of its name. */

@@ -24,10 +24,10 @@ export interface Ask {
   readonly isFine?: (status: number) => boolean;
 }
 
-/** Sends a request; asks for credentials when they are wanted and sends it again. @throws ServerError; TypeError when nothing answers */
+/** Sends a request; asks for credentials when they are wanted and sends it again. @throws ServerError, of status 0 when nothing answers */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   for (;;) {
-    const response = await fetch(path, {
+    const response = await reached(path, {
       method: ask.method ?? (ask.body === undefined ? "GET" : "POST"),
       body: ask.body ?? null,
       headers: headersOf(ask.headers),
@@ -43,6 +43,16 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
   }
 }
 
+/** `fetch`, whose failure says what it means. @throws ServerError of status 0; AbortError of a request that was given up */
+async function reached(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (error instanceof TypeError) throw new ServerError(0, "The server does not answer. Is it running?");
+    throw error;
+  }
+}
+
 /** Headers of every request. */
 export function headersOf(own: Readonly<Record<string, string>> = {}): Record<string, string> {
   const known = authorization();
@@ -50,7 +60,7 @@ export function headersOf(own: Readonly<Record<string, string>> = {}): Record<st
 }
 
 /** The reason in an error's body: JSON with `error`, or text. */
-export async function reasonOf(response: Response): Promise<string> {
+async function reasonOf(response: Response): Promise<string> {
   const text = await response.text();
   try {
     const body = JSON.parse(text) as { readonly error?: unknown };
@@ -61,10 +71,16 @@ export async function reasonOf(response: Response): Promise<string> {
   return text.trim() === "" ? `the server answered ${response.status}` : text.trim().slice(0, 2000);
 }
 
+/** A cell of a small answer; integers beyond 2^53 are rounded unless they were read as bigint. */
+export type SqlCell = string | number | bigint | boolean | null | undefined;
+
+/** A row by the names of its columns. */
+export type SqlRow = Readonly<Record<string, SqlCell>>;
+
 /** A small table. */
 export interface Rows {
   readonly names: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
+  readonly rows: readonly (readonly SqlCell[])[];
 }
 
 /** Runs one statement whose answer is small: catalogues, samples. @throws as `send` */
@@ -77,7 +93,7 @@ export async function sql(statement: string, signal?: AbortSignal): Promise<Rows
     readonly output?: readonly {
       readonly records?: {
         readonly schema: { readonly column_schemas: readonly { readonly name: string }[] };
-        readonly rows: readonly (readonly unknown[])[];
+        readonly rows: readonly (readonly SqlCell[])[];
       };
     }[];
   };
@@ -88,13 +104,13 @@ export async function sql(statement: string, signal?: AbortSignal): Promise<Rows
 }
 
 /** Rows as objects of their columns' names. @throws as `send` */
-export async function sqlObjects(statement: string, signal?: AbortSignal): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export async function sqlObjects(statement: string, signal?: AbortSignal): Promise<readonly SqlRow[]> {
   const { names, rows } = await sql(statement, signal);
   return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
 }
 
 /** As `sqlObjects`; integers beyond 2^53 are bigint. @throws as `send` */
-export async function parseRows(statement: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export async function parseRows(statement: string): Promise<readonly SqlRow[]> {
   const response = await send(`/v1/sql?db=${encodeURIComponent(settings.database)}`, { body: new URLSearchParams({ sql: statement }) });
   const { store } = readSql(await response.text());
   return store.objects();
@@ -112,7 +128,5 @@ export function named(name: string): string {
 
 /** What went wrong, for people. */
 export function problemOf(error: unknown): string {
-  if (error instanceof ServerError) return error.message;
-  if (error instanceof TypeError && /fetch|network/i.test(error.message)) return "The server does not answer. Is it running?";
   return error instanceof Error ? error.message : String(error);
 }

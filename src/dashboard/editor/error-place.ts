@@ -15,7 +15,7 @@ export function placeOf(problem: string, text: string, offset = 0): Marked | und
     const start = Math.min(from, Math.max(0, text.trimEnd().length - 1)); // An end that came too early is marked at the last letter.
     return { from: offset + start, to: offset + Math.max(start + 1, from + word.length), text: problem };
   }
-  const name = /(?:field named|Table not found:|column|function:?) [`'"]?([\w.$]+)/i.exec(problem)?.[1]?.split(".").at(-1);
+  const name = /(?:field named|Table not found:|column|function:?) [`'"]?([\w.$]*[\w$])/i.exec(problem)?.[1]?.split(".").at(-1);
   if (name === undefined) return undefined;
   const at = text.search(new RegExp(`\\b${name.replaceAll("$", "\\$")}\\b`, "i"));
   return at < 0 ? undefined : { from: offset + at, to: offset + at + name.length, text: problem };

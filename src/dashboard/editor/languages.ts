@@ -2,7 +2,7 @@
 import { PostgreSQL, type SQLNamespace, sql } from "@codemirror/lang-sql";
 import type { Extension } from "@codemirror/state";
 import { PromQLExtension } from "@prometheus-io/codemirror-promql";
-import { headersOf, sql as ask } from "../api/client.ts";
+import { headersOf, quoted, sql as ask } from "../api/client.ts";
 import { settings } from "../page/settings.ts";
 
 /** Columns that completion knows: some thousand tables. */
@@ -12,7 +12,8 @@ const COLUMNS_MAX = 50_000;
 export async function sqlLanguage(): Promise<Extension> {
   const { rows } = await ask(
     "SELECT table_schema, table_name, column_name, greptime_data_type FROM information_schema.columns " +
-      `ORDER BY CASE WHEN table_schema = '${settings.database.replaceAll("'", "''")}' THEN 0 ELSE 1 END, table_schema, table_name, ordinal_position LIMIT ${COLUMNS_MAX}`,
+      `ORDER BY CASE WHEN table_schema = ${quoted(settings.database)} THEN 0 ELSE 1 END, table_schema, table_name, ordinal_position ` +
+      `LIMIT ${COLUMNS_MAX}`,
   );
   const schema: Record<string, Record<string, { label: string; detail: string }[]>> = {};
   for (const [database, table, column, type] of rows as readonly (readonly string[])[]) {
@@ -33,9 +34,10 @@ function sqlOver(schema: SQLNamespace): Extension {
 /** PromQL; metrics and labels come from the server's Prometheus API. */
 export function promqlLanguage(): Extension {
   const fetchFn = (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
-    const separator = String(input).includes("?") ? "&" : "?";
+    const path = input instanceof Request ? input.url : input.toString();
+    const separator = path.includes("?") ? "&" : "?";
     const headers = headersOf(Object.fromEntries(new Headers(init.headers)));
-    return fetch(`${String(input)}${separator}db=${encodeURIComponent(settings.database)}`, { ...init, headers, credentials: "omit" });
+    return fetch(`${path}${separator}db=${encodeURIComponent(settings.database)}`, { ...init, headers, credentials: "omit" });
   };
   return new PromQLExtension().setComplete({ remote: { url: "/v1/prometheus", fetchFn, httpErrorHandler: () => undefined } }).asExtension();
 }

@@ -6,8 +6,11 @@
 /** What may stand in an element. */
 export type Child = Node | string | number | undefined | null | false | readonly Child[];
 
-/** Attributes and listeners of an element. `on…` are listeners, `class`, `data-…`, `aria-…` attributes, the rest properties or attributes. */
-export type Props = Readonly<Record<string, unknown>>;
+/** Attributes and listeners of an element: `on…` are listeners, the rest attributes, or properties where they must be. */
+export type Props = Readonly<Record<string, Prop>>;
+
+/** One of them. */
+export type Prop = string | number | boolean | undefined | null | ((event: Event) => void) | (() => void);
 
 /** Makes an element. A property that is undefined or false is left out; `true` is an empty attribute. */
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -21,10 +24,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-function setProp(element: HTMLElement, name: string, value: unknown): void {
+function setProp(element: HTMLElement, name: string, value: Prop): void {
   if (value === undefined || value === false || value === null) return;
-  if (name.startsWith("on") && typeof value === "function") {
-    element.addEventListener(name.slice(2), value as EventListener);
+  if (typeof value === "function") {
+    element.addEventListener(name.slice(2), value);
   } else if (name === "value" || name === "checked" || name === "textContent" || name === "tabIndex") {
     Reflect.set(element, name, value);
   } else {
@@ -33,11 +36,12 @@ function setProp(element: HTMLElement, name: string, value: unknown): void {
 }
 
 /** Appends children, lists of them included. */
-export function append(parent: Node, children: readonly Child[]): void {
+function append(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === undefined || child === null || child === false) continue;
-    if (Array.isArray(child)) append(parent, child as readonly Child[]);
-    else parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+    if (typeof child === "string" || typeof child === "number") parent.appendChild(document.createTextNode(String(child)));
+    else if (child instanceof Node) parent.appendChild(child);
+    else append(parent, child);
   }
 }
 

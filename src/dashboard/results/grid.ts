@@ -73,13 +73,13 @@ class Grid {
       this.names,
       this.head.columns.map(({ name, type }, column) => {
         const order = this.sorted?.column === column ? (this.sorted.descending ? "descending" : "ascending") : "none";
-        const cell = h(
+        const label = h(
           "button",
-          { type: "button", role: "columnheader", class: "grid-name", "aria-sort": order, title: `${name} (${type}). Click to sort.` },
+          { type: "button", onclick: () => void this.sort(column), title: `${name} (${type}). Click to sort.` },
           name,
         );
+        const cell = h("div", { role: "columnheader", class: "grid-name", "aria-sort": order }, label);
         cell.style.width = `${this.widths[column]}px`;
-        cell.addEventListener("click", () => void this.sort(column));
         return cell;
       }),
     );

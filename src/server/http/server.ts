@@ -8,7 +8,7 @@ import { adminRoutes } from "./protocols/admin.ts";
 import { dashboardRoutes } from "./protocols/dashboards.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
-import { dashboardRoutes } from "./protocols/dashboard.ts";
+import { dashboardPageRoutes } from "./protocols/dashboard.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
 import { jaegerRoutes } from "./protocols/jaeger.ts";
 import { type HttpListener, openListener } from "./listener.ts";
@@ -43,7 +43,7 @@ export function routedService(options: HttpServerOptions): HttpService {
   return new HttpService(options, {
     routes: (metrics, failures) => [
       ...adminRoutes(options),
-      ...dashboardRoutes(options.dashboardFolder),
+      ...dashboardPageRoutes(options.dashboardFolder),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),

@@ -1,8 +1,10 @@
 /** Writing by hand: line protocol and pipelines, tried before anything is written. */
-import { problemOf, send } from "../../api/client.ts";
+import { cellText, unitsPerSecond } from "../../api/answer-store.ts";
+import { problemOf, send, type SqlCell } from "../../api/client.ts";
 import { editor, type Editor } from "../../editor/editor.ts";
 import { button, field, h, select, show } from "../../page/dom.ts";
 import { settings } from "../../page/settings.ts";
+import { shownText } from "../../results/grid.ts";
 import type { Shown } from "../page.ts";
 
 const LINES = "weather,place=lake,depth=3 temperature=11.5,oxygen=9i\nweather,place=shore temperature=14.25";
@@ -140,7 +142,8 @@ class LinesForm {
       h(
         "p",
         {},
-        `${rowCount.toLocaleString("en-US")} rows for ${tables.length} tables${errorCount === 0 ? "." : `; ${errorCount} lines are refused:`}`,
+        `${rowCount.toLocaleString("en-US")} rows for ${tables.length} tables`,
+        errorCount === 0 ? "." : `; ${errorCount} lines are refused:`,
       ),
       errors.length > 0 &&
         h(
@@ -148,7 +151,13 @@ class LinesForm {
           { class: "problems" },
           errors.slice(0, 20).map(({ line, reason }) => h("li", { class: "problem" }, `Line ${line}: ${reason}`)),
         ),
-      tables.map(({ table, columns, rows }) => rowsTable(table, columns, rows)),
+      tables.map(({ table, columns, rows }) =>
+        rowsTable(
+          table,
+          columns,
+          rows.map((row) => row.map((text, i) => momentText(text, columns[i]?.type ?? ""))),
+        ),
+      ),
     );
   }
 
@@ -167,6 +176,11 @@ class LinesForm {
       show(this.result, h("p", { class: "problem", role: "alert" }, problemOf(error)));
     }
   }
+}
+
+/** Moments as people read them; all else as it is. */
+function momentText(text: string | null, type: string): string | null {
+  return text === null || unitsPerSecond(type) === undefined ? text : shownText(cellText(BigInt(text), type) ?? text, type);
 }
 
 class PipelineForm {
@@ -262,7 +276,7 @@ class PipelineForm {
 
 interface DryGroup {
   readonly schema: readonly { readonly name: string; readonly data_type: string; readonly column_type: string }[];
-  readonly rows: readonly (readonly { readonly value: unknown }[])[];
+  readonly rows: readonly (readonly { readonly value: SqlCell }[])[];
 }
 
 function rowsTable(

@@ -192,7 +192,7 @@ class LivePage {
 
   private async drawRunning(): Promise<void> {
     const rows = await sqlObjects(
-      "SELECT id, schemas, query, client, start_timestamp, elapsed_time FROM information_schema.process_list ORDER BY elapsed_time DESC LIMIT 50",
+      "SELECT id, schemas, query, client, elapsed_time FROM information_schema.process_list ORDER BY elapsed_time DESC LIMIT 50",
     );
     const others = rows.filter((row) => !String(row["query"]).includes("information_schema.process_list"));
     show(

@@ -1,5 +1,5 @@
 /** Logs: search in a table's texts, a histogram over time, the newest lines first. */
-import { named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
+import { type SqlRow, named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
 import { field, h, select, show } from "../../page/dom.ts";
 import { timeText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
@@ -123,7 +123,8 @@ class LogsPage {
     try {
       const [counts, rows] = await Promise.all([
         parseRows(
-          `SELECT date_bin(INTERVAL '${step} seconds', ${time}) AS at, count(*) AS lines FROM ${named(table.name)} WHERE ${where} GROUP BY at ORDER BY at`,
+          `SELECT date_bin(INTERVAL '${step} seconds', ${time}) AS at, count(*) AS lines FROM ${named(table.name)} WHERE ${where} ` +
+            "GROUP BY at ORDER BY at",
         ),
         parseRows(`SELECT * FROM ${named(table.name)} WHERE ${where} ORDER BY ${time} DESC LIMIT ${LINES_MAX}`),
       ]);
@@ -144,7 +145,7 @@ class LogsPage {
   }
 
   private drawHistogram(
-    counts: readonly Readonly<Record<string, unknown>>[],
+    counts: readonly SqlRow[],
     table: LogTable,
     step: number,
     { from, to }: { readonly from: number; readonly to: number },
@@ -171,7 +172,7 @@ class LogsPage {
   }
 }
 
-function logLine(row: Readonly<Record<string, unknown>>, table: LogTable): HTMLElement {
+function logLine(row: SqlRow, table: LogTable): HTMLElement {
   const nanos = BigInt((row[table.time] as number | bigint | null) ?? 0) * BigInt(table.unitNanos);
   const level = table.level === undefined ? "" : String(row[table.level] ?? "");
   const kind = /err|fatal|crit|panic|emerg|alert/i.test(level) ? "error" : /warn/i.test(level) ? "warn" : "";
@@ -189,7 +190,7 @@ function logLine(row: Readonly<Record<string, unknown>>, table: LogTable): HTMLE
     h(
       "dl",
       { class: "attributes" },
-      facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, typeof value === "object" ? JSON.stringify(value) : String(value))]),
+      facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
     ),
   );
 }
@@ -197,7 +198,8 @@ function logLine(row: Readonly<Record<string, unknown>>, table: LogTable): HTMLE
 /** Tables with a time and texts that are no tags. */
 async function logTables(): Promise<readonly LogTable[]> {
   const rows = await sqlObjects(
-    `SELECT table_name, column_name, greptime_data_type, semantic_type FROM information_schema.columns WHERE table_schema = ${quoted(settings.database)} ORDER BY table_name, ordinal_position`,
+    "SELECT table_name, column_name, greptime_data_type, semantic_type FROM information_schema.columns " +
+      `WHERE table_schema = ${quoted(settings.database)} ORDER BY table_name, ordinal_position`,
   );
   const byTable = Map.groupBy(rows, (row) => String(row["table_name"]));
   return [...byTable].flatMap(([name, columns]) => {

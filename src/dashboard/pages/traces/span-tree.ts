@@ -1,4 +1,5 @@
 /** Spans of a trace in the order of a waterfall. */
+import type { SqlRow } from "../../api/client.ts";
 
 /** A span as the table of traces has it. */
 export interface Span {
@@ -11,7 +12,7 @@ export interface Span {
   readonly durationNanos: number;
   readonly isFailed: boolean;
   /** What else the row has. */
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly facts: SqlRow;
 }
 
 /** A line of the waterfall. */

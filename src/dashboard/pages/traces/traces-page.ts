@@ -1,5 +1,5 @@
 /** Traces: found by service, operation, duration and attributes; one as a waterfall. */
-import { named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
+import { type SqlRow, named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
 import { button, field, h, select, show } from "../../page/dom.ts";
 import { countText, millisText, spanMillis, timeText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
@@ -78,7 +78,8 @@ class TracesPage {
           h(
             "p",
             { class: "empty" },
-            "No traces yet. Send some by OTLP: POST /v1/otlp/v1/traces with the header x-greptime-pipeline-name: greptime_trace_v1, or port 4001.",
+            "No traces yet. Send some by OTLP: POST /v1/otlp/v1/traces with the header ",
+            "x-greptime-pipeline-name: greptime_trace_v1, or port 4001.",
           ),
         );
         return;
@@ -127,7 +128,8 @@ class TracesPage {
     show(this.content, h("p", { class: "empty" }, "Searching …"));
     try {
       const rows = await sqlObjects(
-        `SELECT trace_id, min("timestamp") AS began, max(duration_nano) AS longest, count(*) AS spans, count(DISTINCT service_name) AS services, ` +
+        'SELECT trace_id, min("timestamp") AS began, max(duration_nano) AS longest, count(*) AS spans, ' +
+          "count(DISTINCT service_name) AS services, " +
           `first_value(span_name ORDER BY "timestamp") AS first_name, first_value(service_name ORDER BY "timestamp") AS first_service ` +
           `FROM ${named(table)} WHERE ${conditions.join(" AND ")} GROUP BY trace_id ORDER BY began DESC LIMIT ${TRACES_MAX}`,
       );
@@ -152,7 +154,8 @@ class TracesPage {
                     h(
                       "span",
                       { class: "trace-facts" },
-                      `${timeText(Number(row["began"]) / 1e6, 3, "", settings.zone)} · ${millisText(Number(row["longest"]) / 1e6)} · ${String(row["spans"])} spans found · ${String(row["services"])} services`,
+                      `${timeText(Number(row["began"]) / 1e6, 3, "", settings.zone)} · ${millisText(Number(row["longest"]) / 1e6)} · `,
+                      `${String(row["spans"])} spans found · ${String(row["services"])} services`,
                     ),
                     bar,
                   ),
@@ -211,7 +214,7 @@ class TracesPage {
   }
 }
 
-function spanOf(row: Readonly<Record<string, unknown>>): Span {
+function spanOf(row: SqlRow): Span {
   const parent = row["parent_span_id"];
   return {
     id: String(row["span_id"]),
@@ -237,7 +240,7 @@ function spanFacts(span: Span): HTMLElement {
     h(
       "dl",
       { class: "attributes" },
-      rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, typeof value === "object" ? JSON.stringify(value) : String(value))]),
+      rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
     ),
   );
 }

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The routes of this file. @param folder where the built files are */
-export function dashboardRoutes(folder: string): readonly Route[] {
+export function dashboardPageRoutes(folder: string): readonly Route[] {
   const pages = new BuiltPages(folder);
   const page: Handler = () => pages.page();
   const moved: Handler = () => emptyReply(308, { location: "/dashboard" });
