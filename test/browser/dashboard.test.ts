@@ -41,7 +41,7 @@ afterAll(async () => {
   if (hasChromium) await server.end();
 });
 
-async function sent(path: string, init: { readonly body: BodyInit; readonly headers?: Readonly<Record<string, string>> }): Promise<void> {
+async function sent(path: string, init: { readonly body: string | Uint8Array<ArrayBuffer>; readonly headers?: Readonly<Record<string, string>> }): Promise<void> {
   const answer = await fetch(`${server.url}${path}`, { method: "POST", ...init, headers: { ...AUTHORIZATION, ...init.headers } });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
