@@ -5,6 +5,7 @@
  *   keys    the words of each number, `width` of them
  *   slots   `base/bytes/hash-slots.ts`, growing in steps. The hash of one word is a mix of it that no other word has, and so, beside one
  *           of them, is that of two: (hash, number + 1) and (hash, word, number + 1) tell these apart without a look at the keys
+ *   places where keys turn out to be whole numbers that lie close together (`number-places.ts`)
  *
  * One generated loop a width. Hashes begin with a seed of the process, so that nobody outside can make keys that meet. Slots that do not
  * fit in a cache are fetched for a batch before it is looked up, while loads that nothing waits for run beside each other.
@@ -18,6 +19,7 @@ import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
 import { eachWord, type HashLoop, hashLoop } from "./word-hash.ts";
+import { NumberPlaces } from "./number-places.ts";
 
 /** What has no number. */
 export const NO_NUMBER = -1;
@@ -57,6 +59,7 @@ export class WordTable {
   keys: Int32Array;
   readonly width: number;
   private readonly slots: HashSlots;
+  private numbers: NumberPlaces | undefined;
   private readonly stride: 2 | 3;
   private readonly loop: Loop;
   private readonly hash: HashLoop;
@@ -74,7 +77,8 @@ export class WordTable {
 
   /** Bytes that a key takes, about: slots are 3/8 to 3/4 full, and while keys move there are half as many more. */
   get keyBytes(): number {
-    return this.width * 6 + this.stride * 9;
+    const { numbers, size, width, stride } = this;
+    return width * 6 + (numbers === undefined ? stride * 9 : numbers.byteLength / Math.max(1, size));
   }
 
   /**
@@ -84,21 +88,79 @@ export class WordTable {
    * @param nullIsNumber what a row counts as whose `validity` is 0
    */
   numbersOf(words: Int32Array, validity: Validity, rowCount: number, isNew: boolean, nullIs: NullNumber, into: Int32Array): void {
-    const { slots, hashes } = this;
     const nullIsNumber = nullIs === "a number of its own";
-    for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
-      const to = Math.min(rowCount, base + ROWS_AT_ONCE);
-      this.hash(words, base, to, HASH_SEED, hashes);
-      if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
-      for (let from = base; from < to; ) {
-        const before = this.size;
-        const sizeMax = isNew ? this.roomFor() : before;
-        const { pairs, slotMask } = slots;
-        const { keys } = this;
-        from = this.loop(this, words, validity, hashes, from, to, base, isNew, nullIsNumber, into, pairs, slotMask, keys, sizeMax);
-        if (this.size > before) slots.added(this.size - before);
-      }
-      slots.move(ROWS_AT_ONCE);
+    for (let from = 0; from < rowCount; ) {
+      from = this.numbers === undefined
+        ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
+        : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
+    }
+  }
+
+  /** Numbers of some rows; `to`, or a row before from which on keys are looked up in another way. */
+  private byHash(
+    words: Int32Array,
+    validity: Validity,
+    base: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): number {
+    const { slots, hashes } = this;
+    this.hash(words, base, to, HASH_SEED, hashes);
+    if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
+    for (let from = base; from < to; ) {
+      const before = this.size;
+      if (isNew && slots.room === 0 && this.lieClose()) return from;
+      const sizeMax = isNew ? this.roomFor() : before;
+      const { pairs, slotMask } = slots;
+      const { keys } = this;
+      from = this.loop(this, words, validity, hashes, from, to, base, isNew, nullIsNumber, into, pairs, slotMask, keys, sizeMax);
+      if (this.size > before) slots.added(this.size - before);
+    }
+    slots.move(ROWS_AT_ONCE);
+    return to;
+  }
+
+  /** Before slots grow: whether keys lie close together, and then have their numbers in their places. */
+  private lieClose(): boolean {
+    if (this.width > 2) return false;
+    this.numbers = NumberPlaces.of(this.keys, this.width, this.size, this.nullNumber);
+    if (this.numbers !== undefined) this.slots.reset(SLOTS_MIN);
+    return this.numbers !== undefined;
+  }
+
+  /** As `byHash`. */
+  private byNumber(
+    numbers: NumberPlaces,
+    words: Int32Array,
+    validity: Validity,
+    from: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): number {
+    for (let row = from; ; ) {
+      if (isNew && this.size * this.width >= this.keys.length) this.keys = longer(this.keys);
+      const { keys, width } = this;
+      row = numbers.numbersOf(this, words, validity, row, to, isNew, nullIsNumber, into, keys);
+      if (row === to) return to;
+      if (this.size * width >= keys.length || numbers.reach(words, validity, row, to, this.size)) continue;
+      this.numbers = undefined;
+      this.backToSlots();
+      return row;
+    }
+  }
+
+  /** Puts all keys into slots. */
+  private backToSlots(): void {
+    const { slots, keys, width, hashes } = this;
+    slots.reserve(this.size + 1);
+    for (let from = 0; from < this.size; from += ROWS_AT_ONCE) {
+      const to = Math.min(this.size, from + ROWS_AT_ONCE);
+      this.hash(keys, from, to, HASH_SEED, hashes);
+      for (let id = from; id < to; id++) if (id !== this.nullNumber) slots.add(hashes[id - from]!, id, keys[id * width]!);
     }
   }
 
