@@ -15,6 +15,7 @@
 import { HASH_SEED } from "../../../base/bytes/hash.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
+import { isClose, numberRange, numberText } from "./number-places.ts";
 import { eachWord, type HashLoop, hashLoop } from "./word-hash.ts";
 
 /** What has no row. */
@@ -23,15 +24,11 @@ export const NO_ROW = -1;
 /** Keys lie close together when there are at most so many numbers a row between them, or few at all. */
 const NUMBERS_PER_ROW = 4;
 const NUMBERS_FEW = 256;
-/** Most numbers that lie close together: 1 GiB. */
-const NUMBERS_MAX: number = 2 ** 28;
 /** Slots that fit in a cache. */
 const SLOTS_CACHED: number = 2 ** 17;
 /** Slots a row, at least. */
 const SLOTS_PER_ROW = 1.6;
 const SLOTS_MIN = 16;
-
-const HALF = 2 ** 32;
 
 /** Rows by key. `words` are `width` a row, `present` is 0 where a row has no key. */
 export interface KeyedRows {
@@ -153,25 +150,14 @@ function fetch(slots: Int32Array, hashes: Int32Array, count: number, shift: numb
   return seen;
 }
 
-/** Where keys lie as whole numbers, if that is close together. Keys beyond 2^53, as words of other signs or of floats, do not. */
+/** Where keys lie as whole numbers, if that is close together. */
 function numbersOf({ words, width, rowCount, present }: KeyedRows): { readonly lowest: number; readonly length: number } | undefined {
   if (width > 2) return undefined;
-  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < rowCount; row++) {
-    if (present !== undefined && present[row] === 0) continue;
-    const value = width === 1 ? words[row]! : words[2 * row + 1]! * HALF + (words[2 * row]! >>> 0);
-    if (value < lowest) lowest = value;
-    if (value > highest) highest = value;
-  }
-  if (lowest > highest) return { lowest: 0, length: 0 };
-  const length = highest - lowest + 1;
-  const isClose = length <= Math.max(NUMBERS_FEW, Math.min(NUMBERS_MAX, rowCount * NUMBERS_PER_ROW));
-  // Beyond 2^53 two keys would be one number.
-  return isClose && lowest > Number.MIN_SAFE_INTEGER && highest < Number.MAX_SAFE_INTEGER ? { lowest, length } : undefined;
+  const range = numberRange(words, width, present, 0, rowCount);
+  if (range.lowest > range.highest) return { lowest: 0, length: 0 };
+  const close = isClose(range, rowCount, NUMBERS_PER_ROW, NUMBERS_FEW);
+  return close ? { lowest: range.lowest, length: range.highest - range.lowest + 1 } : undefined;
 }
-
-/** Code that makes a whole number of the words at `at`. */
-const numberText = (width: number): string => (width === 1 ? "words[at]" : `words[at + 1] * ${HALF} + (words[at] >>> 0)`);
 
 type DirectAdd = (
   words: Int32Array,
