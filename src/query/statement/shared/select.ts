@@ -49,6 +49,8 @@ export interface ExecOptions {
   readonly onAnalyzing?: ((figures: () => object) => void) | undefined;
   /** Rows of a join's right side that are read before its left side is tried too. */
   readonly joinRowsFirst?: number;
+  /** Groups from which on they are spread over parts. */
+  readonly groupsInOneTable?: number;
 }
 
 /** A plan and what it was planned by. */
@@ -130,6 +132,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     calls: options.calls,
     workers: options.workers,
     joinRowsFirst: options.joinRowsFirst,
+    groupsInOneTable: options.groupsInOneTable,
   };
 }
 
