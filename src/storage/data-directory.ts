@@ -35,10 +35,15 @@ const held: Set<Database> = new Set();
  * @throws DbError StorageUnavailable when it cannot be made or another server holds it; the message names that server's pid
  */
 export async function lockDataDirectory(home: string): Promise<DataDirectory> {
-  const unlock = await lockFolder(home, "data directory", "storage.data_home");
+  const unlock = await lockHome(home);
   const dataFolder = join(home, "data");
   await makeNamed(dataFolder, "folder of the data files");
   return { home, metaFile: join(home, "meta.db"), dataFolder, unlock };
+}
+
+/** Locks a data directory that is there, and makes nothing in it but the lock's files. Returns what ends the lock. @throws DbError */
+export function lockHome(home: string): Promise<() => void> {
+  return lockFolder(home, "data directory", "storage.data_home");
 }
 
 /**
