@@ -101,7 +101,11 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "parallelism allow_query_fallback memory_pool_size",
     neutral: { parallelism: [0], allow_query_fallback: OFF, memory_pool_size: ["unlimited"] },
   },
-  memory: { why: NOT_YET, keys: "enable_heap_profiling", neutral: { enable_heap_profiling: OFF } },
+  memory: {
+    why: "POST /debug/prof/mem/activate switches profiles of the heap on",
+    keys: "enable_heap_profiling",
+    neutral: { enable_heap_profiling: OFF },
+  },
   event_recorder: { why: NOT_YET, keys: "ttl event_types" },
   runtime: { why: "the number of threads is chosen by the server", keys: "global_rt_size compact_rt_size" },
 };
