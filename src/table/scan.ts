@@ -118,6 +118,8 @@ export interface ScanRequest {
   readonly limit?: number;
   /** What rows of interest pass. */
   readonly rowTests?: readonly RowTest[] | undefined;
+  /** Places in the projection of columns that only tests read: in batches of rows that passed they may be NULL. */
+  readonly unread?: readonly number[] | undefined;
   /** Checked once a batch. */
   readonly signal?: AbortSignal;
   /**

@@ -55,8 +55,8 @@ export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: 
     const memtableScan = { ...wanted, seriesCount, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const tests = scan.request.rowTests ?? [];
-  const assembler = { arrays, sources, tests, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const { rowTests: tests = [], unread = [] } = scan.request;
+  const assembler = { arrays, sources, tests, unread: new Set(unread), output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 

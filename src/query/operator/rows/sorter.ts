@@ -98,10 +98,7 @@ export class Sorter {
     const selection = new Uint32Array(batch.rowCount);
     let count = 0;
     if (keys === undefined || bound === undefined) return selection.map((_, row) => row);
-    const [key, most] = [keys[0], bound[0]];
-    const isPlain = key?.kind === "words" && most?.kind === "words" && key.validity === undefined && most.validity === undefined;
-    if (isPlain) count = wordsBefore(key.words, most.words, keys, bound, batch.rowCount, selection);
-    else for (let row = 0; row < batch.rowCount; row++) if (compareRows(keys, row, bound, 0) < 0) selection[count++] = row;
+    for (let row = 0; row < batch.rowCount; row++) if (compareRows(keys, row, bound, 0) < 0) selection[count++] = row;
     return selection.subarray(0, count);
   }
 
@@ -127,27 +124,4 @@ function* valuesOf(vector: Vector, rowCount: number, item: SortItem | undefined)
     if (row % VALUES_PER_STEP === VALUES_PER_STEP - 1) yield;
   }
   return values;
-}
-
-/** As `before`, where the first key has one word pair a row and no NULL: most rows are told by its high word. */
-function wordsBefore(
-  words: Uint32Array,
-  bound: Uint32Array,
-  keys: readonly RowKey[],
-  bounds: readonly RowKey[],
-  rowCount: number,
-  selection: Uint32Array,
-): number {
-  const [low, high] = [bound[0] as number, bound[1] as number];
-  let count = 0;
-  for (let row = 0; row < rowCount; row++) {
-    const top = words[2 * row + 1] as number;
-    if (top > high) continue;
-    if (top === high) {
-      const bottom = words[2 * row] as number;
-      if (bottom > low || (bottom === low && compareRows(keys, row, bounds, 0) >= 0)) continue;
-    }
-    selection[count++] = row;
-  }
-  return count;
 }

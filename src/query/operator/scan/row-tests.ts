@@ -17,17 +17,21 @@ export function rowTestsOf(
   predicate: TypedExpression,
   columns: readonly ColumnHeader[],
   context: ExecContext,
-): readonly RowTest[] | undefined {
+): readonly CostedTest[] | undefined {
   if (isVolatile(predicate)) return undefined;
   const byCost: TypedExpression[][] = [[], [], []];
   for (const conjunct of conjunctsOf(predicate)) byCost[costOf(conjunct)]?.push(conjunct);
-  return byCost.flatMap((conjuncts) => {
+  return byCost.flatMap((conjuncts, cost) => {
     const condition = conjunction(conjuncts);
-    return condition === undefined ? [] : [testOf(condition, columns, context)];
+    return condition === undefined ? [] : [{ ...testOf(condition, columns, context), cost }];
   });
 }
 
-/** 0: a number and constants; 1: a text and constants; 2: anything else. */
+/** A test, and what it is of: 0 a number and constants; 1 a text and constants; 2 anything else. They come in this order. */
+export interface CostedTest extends RowTest {
+  readonly cost: number;
+}
+
 function costOf(condition: TypedExpression): 0 | 1 | 2 {
   const comparison = comparisonOf(condition);
   const subject = condition.kind === "in-set" || condition.kind === "is" ? condition.operand : comparison?.subject;

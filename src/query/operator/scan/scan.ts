@@ -3,20 +3,23 @@ import { DbError } from "../../../base/error.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { sameType } from "../../../column/data-type.ts";
-import { newScanMetrics, type RowTest, type ScanRequest, type TagPredicate } from "../../../table/scan.ts";
+import { newScanMetrics, type ScanRequest, type TagPredicate } from "../../../table/scan.ts";
 import { evaluate } from "../../expression/interpreter.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { PlannedTagPredicate, ScanNode } from "./node.ts";
 
-/** The rows of a scan, without those that do not pass `tests` where storage makes them. @throws DbError RequestOutdated when a type has changed since it was planned */
-export async function* scan(node: ScanNode, context: ExecContext, rowTests?: readonly RowTest[]): AsyncIterable<ExecBatch> {
+/** What a scan is asked beyond its plan. */
+type Tests = Pick<ScanRequest, "rowTests" | "unread">;
+
+/** The rows of a scan, without those that do not pass its tests where storage makes them. @throws DbError RequestOutdated when a type has changed since it was planned */
+export async function* scan(node: ScanNode, context: ExecContext, tests: Tests = {}): AsyncIterable<ExecBatch> {
   const { start, end } = node.request.timeRange;
   if (start >= end) return;
   const metrics = context.metrics?.get(node);
   if (metrics !== undefined) metrics.scan ??= newScanMetrics();
   checkTypes(node); // From here to the scan's first batch nothing waits.
-  for await (const batch of node.table.scan({ ...requestOf(node, context), rowTests }, metrics?.scan)) {
+  for await (const batch of node.table.scan({ ...requestOf(node, context), ...tests }, metrics?.scan)) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();

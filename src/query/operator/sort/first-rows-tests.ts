@@ -13,7 +13,9 @@ import type { RowTest } from "../../../table/scan.ts";
 import { columnsOf, inlined, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf, PlanNode } from "../contract/node.ts";
+import { notBehind, TextBound } from "../kernels/value-bound.ts";
 import { isLongExpression } from "../rows/short-pieces.ts";
+import type { CostedTest } from "../scan/row-tests.ts";
 import { type BatchKeys, Sorter } from "../rows/sorter.ts";
 
 /** Most rows that are kept of a page. Reason: of more, few are left out. */
@@ -53,14 +55,16 @@ function isUnfit(expression: TypedExpression): boolean {
 
 /** See the file header. */
 export class FirstRowsTests {
-  /** Before all others. */
-  readonly early: RowTest;
-  /** After all others. */
-  readonly late: RowTest;
+  private readonly early: RowTest;
+  private readonly late: RowTest;
+  private readonly isText: boolean;
   private readonly sorter: Sorter;
   private readonly keep: number;
   private readonly context: ExecContext;
   private bound: BatchKeys | undefined;
+  /** The first key, where it is a column as it is. */
+  private readonly first: { readonly place: number; readonly descending: boolean } | undefined;
+  private textBound: { readonly of: BatchKeys; readonly bound: TextBound } | undefined;
 
   constructor({ scan, items, keep }: SortedScan, context: ExecContext) {
     const places = new Set<number>();
@@ -69,10 +73,20 @@ export class FirstRowsTests {
     const own = items.map((item) => ({ ...item, expression: mapColumns(item.expression, (index) => columns.indexOf(index)) }));
     const headers = columns.flatMap((place) => scan.columns[place] ?? []);
     this.sorter = new Sorter(own, headers, context);
+    const [item] = own;
+    this.first = item?.expression.kind === "column" ? { place: item.expression.index, descending: item.descending } : undefined;
+    this.isText = item?.expression.type.kind === "string";
     this.keep = keep;
     this.context = context;
     this.early = { columns, select: async (batch) => this.before(batch) };
-    this.late = { columns, select: (batch) => this.first(batch) };
+    this.late = { columns, select: (batch) => this.firstOf(batch) };
+  }
+
+  /** These tests around those of a filter. Texts are looked at once numbers have told what they can. */
+  around(tests: readonly CostedTest[]): readonly RowTest[] {
+    const { early, late, isText } = this;
+    const quick = isText ? tests.filter(({ cost }) => cost < 2) : [];
+    return [...quick, early, ...tests.slice(quick.length), late];
   }
 
   /** From now on only rows before `bound` are wanted, which others have come to. */
@@ -81,10 +95,31 @@ export class FirstRowsTests {
   };
 
   private before(batch: Batch): Uint32Array | undefined {
-    return this.bound === undefined ? undefined : this.sorter.before(batch, this.bound);
+    const { bound, sorter } = this;
+    if (bound === undefined) return undefined;
+    const rough = this.roughlyBefore(batch, bound);
+    if (rough === undefined || rough.length === batch.rowCount) return sorter.before(batch, bound);
+    if (rough.length === 0) return rough;
+    const rows = { rowCount: rough.length, vectors: batch.vectors.map((vector) => takeRows(vector, rough)) };
+    const before = sorter.before(rows, bound);
+    for (let i = 0; i < before.length; i++) before[i] = rough[before[i] as number] as number;
+    return before;
   }
 
-  private async first(batch: Batch): Promise<Uint32Array | undefined> {
+  /** Rows that the first key alone does not rule out; undefined: it tells nothing so. */
+  private roughlyBefore(batch: Batch, bound: BatchKeys): Uint32Array | undefined {
+    const { first } = this;
+    const vector = first === undefined ? undefined : batch.vectors[first.place];
+    const most = bound.vectors[0];
+    if (first === undefined || vector === undefined || most === undefined) return undefined;
+    if (vector.kind !== "coded") return notBehind(vector, most, batch.rowCount, first.descending);
+    const key = bound.keys?.[0];
+    if (key?.kind !== "texts" || key.validity !== undefined) return undefined;
+    if (this.textBound?.of !== bound) this.textBound = { of: bound, bound: new TextBound(key) };
+    return this.textBound.bound.notBehind(vector, batch.rowCount);
+  }
+
+  private async firstOf(batch: Batch): Promise<Uint32Array | undefined> {
     const { sorter, keep } = this;
     const before = this.before(batch);
     const count = before?.length ?? batch.rowCount;

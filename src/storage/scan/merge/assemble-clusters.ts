@@ -40,7 +40,7 @@ export async function assembleClusters(assembler: Assembler, clusters: readonly 
     },
   });
   await rows.test(tests);
-  return await rows.batch(output.length);
+  return await rows.batch(assembler);
 }
 
 function runsOfGroups(

@@ -34,6 +34,8 @@ export interface Assembler {
   readonly mergeMode: MergeMode;
   /** Rows that do not pass need not be in batches of runs that stand alone. */
   readonly tests: readonly RowTest[];
+  /** Places in the output that only tests read. */
+  readonly unread: ReadonlySet<number>;
   /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */
   readonly dictionaries: ReadonlyMap<number, ScanDictionary>;
   /** Arrays of batches of runs that stand alone; undefined: each batch has its own. */

@@ -1,8 +1,11 @@
 /** Rows while they are tested: columns are read as they are asked for, and only of rows that passed so far where that is less work. */
 import type { Batch, SeriesRuns } from "../../../column/batch.ts";
 import { takeRows } from "../../../column/take-rows.ts";
+import { type DataType, STRING } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { RowTest, ScanBatch } from "../../../table/scan.ts";
+import type { Assembler } from "./assemble.ts";
+import { concatPieces } from "./concat.ts";
 
 /** Of more than one row in so many whole columns are read, and the rows taken from them. */
 const FEW_SHARE = 4;
@@ -97,10 +100,14 @@ export class CandidateRows {
     return positions;
   }
 
-  /** The rows that passed, with the first `width` columns. Of no rows none is read that no test has. */
-  async batch(width: number): Promise<ScanBatch> {
+  /** The rows that passed. Of no rows no column is read that no test has. */
+  async batch({ output, unread }: Pick<Assembler, "output" | "unread">): Promise<ScanBatch> {
     const vectors: Vector[] = [];
-    for (let place = 0; place < width; place++) vectors.push(this.count === 0 ? NONE : await this.column(place));
+    for (const [place, column] of output.entries()) {
+      const isRead = this.count > 0 && (column.kind !== "field" || !unread.has(place));
+      const whole = this.selected === undefined ? this.whole[place] : undefined;
+      vectors.push(isRead ? await this.column(place) : (whole ?? nothing(this.count, column.kind === "field" ? column.column.type : STRING)));
+    }
     return { rowCount: this.count, vectors, runs: this.runs(), isTested: this.isTested };
   }
 
@@ -110,8 +117,10 @@ export class CandidateRows {
   }
 }
 
-/** A column of no rows. */
-const NONE: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
+/** NULL in each row. */
+export function nothing(rowCount: number, type: DataType): Vector {
+  return concatPieces([{ vector: undefined, from: 0, to: rowCount }], rowCount, type);
+}
 
 /** The runs of the rows at `positions`. */
 function runsAt({ starts, series }: SeriesRuns, positions: Uint32Array): SeriesRuns {

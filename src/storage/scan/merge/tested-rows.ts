@@ -12,7 +12,7 @@ import type { ScanBatch } from "../../../table/scan.ts";
 import type { Piece } from "../runs/scan-source.ts";
 import { type Assembler, joinNeighbours, type OutputColumn, readColumn, runsOf, type Segment } from "./assemble.ts";
 import { columnOfRows, placeRows, type SingleRows } from "./assemble-rows.ts";
-import { CandidateRows, type ColumnsOfRows } from "./candidate-rows.ts";
+import { CandidateRows, type ColumnsOfRows, nothing } from "./candidate-rows.ts";
 import { concatPieces } from "./concat.ts";
 
 /** Rows that are tested for one batch at most: the reader has a turn, also where none passes. */
@@ -36,7 +36,7 @@ export class TestedRows {
   constructor(assembler: Assembler) {
     this.assembler = assembler;
     const places = new Set(assembler.tests.flatMap(({ columns }) => columns));
-    this.places = [...places].filter((place) => assembler.output[place]?.kind !== "tag");
+    this.places = [...places].filter((place) => assembler.output[place]?.kind !== "tag" && !assembler.unread.has(place));
     this.clear();
   }
 
@@ -51,7 +51,7 @@ export class TestedRows {
     else {
       const before = this.count === 0 ? [] : [await this.take()];
       this.tested = 0;
-      return [...before, await part.batch(assembler.output.length)];
+      return [...before, await part.batch(assembler)];
     }
     return this.tested >= TESTED_ROWS || this.count >= PASSED_ROWS ? [await this.take()] : [];
   }
@@ -85,8 +85,12 @@ export class TestedRows {
     const rows = placeRows(segments, joined(positions, count), assembler.sources.length);
     const vectors: Vector[] = [];
     for (const [place, column] of assembler.output.entries()) {
-      const known = column.kind === "tag" || count === 0 ? -1 : places.indexOf(place);
       const type = column.kind === "field" ? column.column.type : assembler.timeType;
+      if (column.kind === "field" && assembler.unread.has(place)) {
+        vectors.push(nothing(count, type));
+        continue;
+      }
+      const known = column.kind === "tag" || count === 0 ? -1 : places.indexOf(place);
       vectors.push(known < 0 ? await columnOfRows(assembler, column, rows) : concatPieces(pieces[known] as Piece[], count, type));
     }
     return { rowCount: count, vectors, runs: rows.runs, isTested: true };
