@@ -1,4 +1,10 @@
-/** The tools of the command line, in the order of the help. A tool is loaded when it is asked for: help and the server's start cost nothing. */
+/** The tools of the command line, in the order of the help. A tool is loaded when it is asked for: others and the server pay nothing. */
 import type { Tool } from "./tool.ts";
 
-export const TOOLS: readonly Tool[] = [];
+export const TOOLS: readonly Tool[] = [
+  {
+    name: "sql",
+    summary: "asks a running server: a prompt on a terminal, statements from a pipe",
+    load: async () => (await import("./sql/sql.ts")).sql,
+  },
+];
