@@ -5,6 +5,7 @@
 import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
+import { arrowRoutes } from "./protocols/arrow.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
@@ -42,6 +43,7 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...adminRoutes(options),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
+      ...arrowRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),

@@ -64,7 +64,8 @@ export class Client {
       } as RequestInit);
     } catch (thrown) {
       signal?.throwIfAborted();
-      throw new Refusal(`cannot reach ${this.url}: ${reasonOf(thrown)}`, { status: 0, cause: thrown });
+      const why = reasonOf(thrown);
+      throw new Refusal(`cannot reach ${this.url}: ${why}`, { status: 0, isUnsent: why === NOBODY, cause: thrown });
     }
   }
 
@@ -122,13 +123,15 @@ function affectedOf(text: string): number | undefined {
   return told.output?.[0]?.affectedrows;
 }
 
+const NOBODY = "nobody listens there; is the server running?";
+
 /** What the runtime says of a connection, in words. */
 function reasonOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   switch (code) {
     case "ConnectionRefused":
     case "ECONNREFUSED":
-      return "nobody listens there; is the server running?";
+      return NOBODY;
     case "ConnectionClosed":
     case "ECONNRESET":
       return "the connection was closed";

@@ -8,6 +8,7 @@ interface RefusalParts {
   readonly code?: number | undefined;
   readonly retryAfterMillis?: number | undefined;
   readonly position?: TextPosition | undefined;
+  readonly isUnsent?: boolean;
   readonly cause?: unknown;
 }
 
@@ -19,6 +20,8 @@ export class Refusal extends Error {
   /** The server's own code (docs/errors.md); undefined: the answer has none. */
   readonly code: number | undefined;
   readonly retryAfterMillis: number | undefined;
+  /** Whether the request certainly did not reach the server. */
+  readonly isUnsent: boolean;
   /** Where in a statement it is, counted from 1; undefined: the server did not say. */
   readonly position: TextPosition | undefined;
 
@@ -28,6 +31,7 @@ export class Refusal extends Error {
     this.code = about.code;
     this.retryAfterMillis = about.retryAfterMillis;
     this.position = about.position;
+    this.isUnsent = about.isUnsent === true;
   }
 
   /** Whether the same request may succeed later. */
