@@ -1,7 +1,17 @@
-/** The tools of the command line, in the order of the help. A tool is loaded when it is asked for: help and the server's start cost nothing. */
+/** The tools of the command line, in the order of the help. A tool is loaded when it is asked for: others and the server pay nothing. */
 import type { Tool } from "./tool.ts";
 
 export const TOOLS: readonly Tool[] = [
+  {
+    name: "sql",
+    summary: "asks a running server: a prompt on a terminal, statements from a pipe",
+    load: async () => (await import("./sql/sql.ts")).sql,
+  },
+  {
+    name: "import",
+    summary: "reads files or another server into a running server",
+    load: async () => (await import("./import/import.ts")).importTool,
+  },
   {
     name: "check",
     summary: "Read all of a data directory and say what is damaged",

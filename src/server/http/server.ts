@@ -5,6 +5,7 @@
 import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
+import { arrowRoutes } from "./protocols/arrow.ts";
 import { dashboardRoutes } from "./protocols/dashboards.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
@@ -46,6 +47,7 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...dashboardPageRoutes(options.dashboardFolder),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
+      ...arrowRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),

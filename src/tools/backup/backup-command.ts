@@ -53,7 +53,8 @@ Exit status: 0 done, 1 failed (what was copied is deleted again, earlier backups
   async run(args, io) {
     const { values, words } = readFlags(args, FLAGS);
     const [text] = words;
-    if (text === undefined || words.length > 1) throw new ConfigError("`backup` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
+    if (text === undefined || words.length > 1)
+      throw new ConfigError("`backup` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
     const target = targetOf(text, io.env);
     const isJson = values.has("json");
     if (values.has("list")) return await list(target, isJson, io);

@@ -41,7 +41,9 @@ export async function pickBackup(target: BackupTarget, { id, at }: WantedBackup)
     if (named.kind === "whole") return named.manifest;
     throw new Error(`backup ${id} cannot be restored: ${named.kind === "damaged" ? named.why : "it was not finished"}`);
   }
-  const last = all.findLast((found) => found.kind !== "unfinished" && (at === undefined || momentOf(found.id) <= momentText(at).replace(/[-:.]/g, "")));
+  const last = all.findLast(
+    (found) => found.kind !== "unfinished" && (at === undefined || momentOf(found.id) <= momentText(at).replace(/[-:.]/g, "")),
+  );
   if (last === undefined) {
     const when = at === undefined ? "" : ` of ${momentText(at)} or before`;
     throw new Error(`there is no backup${when} in ${target.text}`);

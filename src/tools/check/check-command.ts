@@ -53,7 +53,10 @@ Exit status: 0 sound, 1 findings, or it could not be checked, 2 for a wrong comm
     const home = values.get("data-home") ?? HOME_DEFAULT;
     const place = { home, logFolder: values.get("wal-dir") ?? join(home, "wal") };
     if (!existsSync(join(home, "meta.db"))) {
-      throw new DbError(StatusCode.StorageUnavailable, `cannot check ${home}: it has no meta.db, so it is no data directory; --data-home names one`);
+      throw new DbError(
+        StatusCode.StorageUnavailable,
+        `cannot check ${home}: it has no meta.db, so it is no data directory; --data-home names one`,
+      );
     }
     await using locks = new AsyncDisposableStack();
     if (!values.has("no-lock")) {
