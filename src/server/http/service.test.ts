@@ -59,7 +59,7 @@ describe("routing", () => {
   });
 
   test("an unknown path, a trailing slash and a later release's path are 404 with an empty body", async () => {
-    for (const path of ["/nope", "/health/", "/v1/sql/", "/v1/sql/explain", "/dashboard"]) {
+    for (const path of ["/nope", "/health/", "/v1/sql/", "/v1/sql/explain", "/dashboards"]) {
       await check(new Request(plain.url + path), { status: 404, body: "", headers: CORS });
     }
   });
