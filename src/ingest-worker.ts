@@ -6,6 +6,7 @@ import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { systemClock } from "./base/clock.ts";
 import { bugText } from "./base/assert.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
+import { textLogWriter } from "./base/text-log.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
@@ -51,7 +52,7 @@ function tell(message: FromWorker): void {
 
 async function start(options: WorkerStart): Promise<Running> {
   const { id, threads, settings, logFilter, port, socket } = options;
-  const log = new RootLog(logFilter);
+  const log = new RootLog(logFilter, await textLogWriter(settings.logging.format));
   const shared = new SharedState(threads, options.sharedMemory);
   const wal = await openThreadLog(settings.wal, id, log.logger("wal"), { isRecovered: true });
   await wal.recover(() => undefined);

@@ -85,10 +85,10 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
       batching_mode.experimental_enable_incremental_read batching_mode.read_preference`,
   },
   logging: {
-    why: "log lines go to stderr as JSON; redirect them to keep them in files",
-    keys: `dir log_format max_log_files append_stdout enable_file_logging enable_otlp_tracing enable_per_region_metrics otlp_endpoint
+    why: "log lines go to stderr; redirect them to keep them in files",
+    keys: `dir max_log_files append_stdout enable_file_logging enable_otlp_tracing enable_per_region_metrics otlp_endpoint
       otlp_export_protocol otlp_headers tracing_sample_ratio slow_query`,
-    neutral: { log_format: ["json"], enable_file_logging: OFF, enable_otlp_tracing: OFF, enable_per_region_metrics: OFF },
+    neutral: { enable_file_logging: OFF, enable_otlp_tracing: OFF, enable_per_region_metrics: OFF },
   },
   tracing: { why: NOT_YET, keys: "tokio_console_addr" },
   slow_query: {

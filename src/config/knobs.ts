@@ -539,6 +539,12 @@ export const KNOBS: Knobs = {
       default: { level: "info", targets: new Map() },
       reason: "Log lines go to stderr; /debug/log_level changes the filter while the server runs.",
     },
+    format: {
+      key: "logging.log_format",
+      kind: choice("auto", "text", "json"),
+      default: "auto",
+      reason: "How log lines are written: auto is words for people on a terminal and JSON for programs on a pipe or in a file.",
+    },
   },
   slow_query: {
     enable: {

@@ -417,6 +417,7 @@ threads = 0
 
 [logging]
 level = "info"
+log_format = "auto"
 
 [slow_query]
 enable = true

@@ -193,6 +193,8 @@ export interface IngestSettings {
 /** `[logging]`. */
 export interface LoggingSettings {
   readonly level: LogFilter;
+  /** How lines are written. */
+  readonly format: "auto" | "text" | "json";
 }
 
 /** `[slow_query]`. */
