@@ -104,6 +104,8 @@ export async function startStandalone(
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedLogControl(log);
   const marks = new ConnectionMarks();
+  // HTTP comes last: who finds it ready goes on to the others.
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -122,7 +124,6 @@ export async function startStandalone(
     onBug,
   });
   listeners.push(http);
-  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
   const guard = startGuard([http.port, ...others.ports], marks, log, metrics);
   opened.defer(() => guard.close());
   const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
