@@ -4,7 +4,8 @@ import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { apply, lateralJoin } from "./apply/apply.ts";
 import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
-import { inputsOf, type NodeOf, type PlanNode } from "./contract/node.ts";
+import { columnsOf } from "../expression/expression.ts";
+import { inputsOf, type NodeOf, type PlanNode, visitExpressions } from "./contract/node.ts";
 import { newNodeMetrics } from "./contract/node-metrics.ts";
 import { firstOfEach } from "./distinct/first-of-each.ts";
 import { fillSlots } from "./fill/fill-slots.ts";
@@ -12,6 +13,7 @@ import { fillSlotsInterpreted } from "./fill/fill-slots-interpreted.ts";
 import { filter } from "./filter/filter.ts";
 import { asof } from "./join/asof.ts";
 import { join } from "./join/join.ts";
+import { neededOfSides } from "./join/read-columns.ts";
 import { limit } from "./limit/limit.ts";
 import { newestFirst } from "./newest-first/newest-first.ts";
 import { overlap, overlapInterpreted } from "./overlap/overlap.ts";
@@ -41,14 +43,14 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   filter: (node, context) => filter(node, rowsFor(node, node.input, context), context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
   aggregate: (node, context) =>
-    computedFirst(node, run(node.input, context), context, context.interpretOnly ? aggregateInterpreted : groups),
+    computedFirst(node, run(node.input, context, columnsRead(node)), context, context.interpretOnly ? aggregateInterpreted : groups),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
   sort: (node, context) => computedFirst(node, run(node.input, context), context, sort),
   limit: (node, context) => limited(node, context),
   "newest-first": (node, context) => newestFirst(node, (plan) => runCopy(node.input, plan, context)),
-  join: (node, context) => join(node, rowsFor(node, node.left, context), rowsFor(node, node.right, context), context),
+  join: (node, context) => joined(node, context),
   asof: (node, context) => asof(node, rowsFor(node, node.input, context), context),
   "lateral-join": (node, context) =>
     lateralJoin(node, rowsFor(node, node.input, context), (plan) => runCopy(node.plan, plan, context), context),
@@ -68,8 +70,28 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
  * @param needed columns that the reader looks at: others may be NULL where copying them is work
  */
 export function run(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
-  const batches = node.kind === "unnest" ? unnest(node, run(node.input, context), context, needed) : operator(node, context);
+  const batches = needed === undefined ? operator(node, context) : withColumns(node, context, needed);
   return context.metrics === undefined ? batches : measured(node, batches, context);
+}
+
+/** Operators that leave out columns which nobody reads. */
+function withColumns(node: PlanNode, context: ExecContext, needed: ReadonlySet<number>): Batches {
+  if (node.kind === "unnest") return unnest(node, run(node.input, context), context, needed);
+  return node.kind === "join" ? joined(node, context, needed) : operator(node, context);
+}
+
+/** Pairs, of sides that give what is read of them. */
+function joined(node: NodeOf<"join">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const { left, right } = neededOfSides(node, needed);
+  return join(node, rowsFor(node, node.left, context, left), rowsFor(node, node.right, context, right), context, needed);
+}
+
+/** Columns of its input that an operator reads. */
+function columnsRead(node: PlanNode): ReadonlySet<number> {
+  const read = new Set<number>();
+  visitExpressions(node, (expression) => void columnsOf(expression, read));
+  if (node.kind === "aggregate") for (const key of node.keys) if (key.kind === "bucket") read.add(key.column);
+  return read;
 }
 
 /** Large scans go to other threads, with the operators right above them. */

@@ -12,7 +12,8 @@ import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { build, type Held, indexBytes, isPadded } from "./held-side.ts";
 import { hasNull, isNullAt, JoinKeys, keyTypesOf } from "./join-keys.ts";
 import { probe } from "./join-pairs.ts";
-import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
+import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader, smallerSide } from "./join-sides.ts";
+import { readColumns, type ReadColumns, withoutUnread } from "./read-columns.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { keyHashes } from "../group-keys/key-hashes.ts";
@@ -24,22 +25,29 @@ import { constantVector } from "../../expression/vector-values.ts";
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
-/** The rows of a join. */
+/**
+ * The rows of a join.
+ *
+ * @param needed columns that the reader looks at; undefined: all
+ */
 export function join(
   node: Join,
   left: AsyncIterable<ExecBatch>,
   right: AsyncIterable<ExecBatch>,
   context: ExecContext,
+  needed?: ReadonlySet<number>,
 ): AsyncIterable<ExecBatch> {
-  return withSpill(node, context, (spill) => joined(node, left, right, context, { spill, level: 0 }));
+  const read = readColumns(node, needed);
+  return withSpill(node, context, (spill) => joined(node, left, right, context, { spill, level: 0, read, known: smallerSide(node, context) }));
 }
 
 /** How far the sides of a join have been split. */
 interface Depth {
   readonly spill: SpillContext;
+  readonly read: ReadColumns;
   readonly level: number;
   /** The side to hold; undefined: to be found out. */
-  readonly known?: Side;
+  readonly known?: Side | undefined;
 }
 
 /** Joins what fits in memory; otherwise both sides go to disk in parts that meet, which are joined one after the other. */
@@ -65,7 +73,7 @@ async function* joined(
       const { side, rows } = held;
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
-      yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, context), context);
+      yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, depth.read, context), depth.read, context);
       return;
     }
     parted = await partedSides(node, readers, context, depth);
@@ -107,14 +115,14 @@ async function partedSides(
 
 /** Joins parts that meet. Of each, the smaller side is held where that may be. */
 async function* joinedParts(node: Join, { left, right }: PartedSides, shared: ExecContext, depth: Depth): AsyncGenerator<ExecBatch> {
-  const { spill, level } = depth;
+  const { spill, level, read } = depth;
   for (const [i, part] of right.parts.entries()) {
     const own = left.parts[i];
     if (own === undefined || (own.rowCount === 0 && (node.join !== "full" || part.rowCount === 0))) continue;
     const known = mayHoldLeft(node, shared) && own.memoryBytes < part.memoryBytes ? "left" : "right";
     const [held, all] = known === "left" ? [own, left] : [part, right];
-    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, spill);
-    else yield* joined(node, own.read(), part.read(), shared, { spill, level: level + 1, known });
+    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, depth);
+    else yield* joined(node, own.read(), part.read(), shared, { spill, read, level: level + 1, known });
   }
   await left.drop();
   await right.drop();
@@ -189,7 +197,7 @@ async function* chunked(
   side: Side,
   sides: Readonly<Record<Side, SpilledRows>>,
   shared: ExecContext,
-  spill: SpillContext,
+  { spill, read }: Depth,
 ): AsyncGenerator<ExecBatch> {
   const all = shared.budget.part("join");
   const streaming = sides[otherSide(side)];
@@ -198,7 +206,7 @@ async function* chunked(
     all.reserve(noted);
     const met = side === "right" ? new Uint8Array(noted) : undefined;
     for await (const { rows, context } of chunksOf(node, side, sides[side].read(), shared, spill)) {
-      yield* probe(node, streaming.read(), await built(node, side, rows, context), context, met);
+      yield* probe(node, streaming.read(), await built(node, side, rows, read, context), read, context, met);
     }
     if (met !== undefined && node.join !== "inner") yield* unmet(node, streaming, met, shared);
   } finally {
@@ -264,10 +272,11 @@ function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
 const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows => new HeldRows(node[side].columns, budget, indexBytes(node));
 
 /** The held side from its rows, which are forgotten. */
-async function built(node: Join, side: Side, rows: HeldRows, context: ExecContext): Promise<Held> {
+async function built(node: Join, side: Side, rows: HeldRows, read: ReadColumns, context: ExecContext): Promise<Held> {
   rows.release(indexBytes(node)); // What it takes, it counts itself.
   if (isPadded(node)) rows.addNulls();
-  return build(node, side, await rows.take(context), context);
+  const held = await build(node, side, await rows.take(context), context);
+  return { ...held, rows: withoutUnread(held.rows, read[side]) };
 }
 
 /** Notes for EXPLAIN ANALYZE which side is held. */
