@@ -60,6 +60,14 @@ export async function* probe(
       const ids = held.keys?.find(keys, piece.rowCount);
       if (pairs !== undefined) yield* pairs.of(piece, ids, context);
       else if (ids === undefined) continue;
+      else if (held.byNulls !== undefined) {
+        const own = met?.subarray(base, base + piece.rowCount) ?? new Uint8Array(piece.rowCount);
+        await held.byNulls.meet(keys, ids, own, context);
+        if (met === undefined) {
+          const kept = unmetRows(own);
+          if (kept.length > 0) yield rowsOf(piece, kept, read.left);
+        }
+      }
       else if (held.side === "left") noteRows(held, ids);
       else if (met !== undefined) noteMet(ids, met, base);
       else {
@@ -294,6 +302,16 @@ function noteRows({ keys, met }: Held, firsts: Int32Array): void {
 /** Notes which rows have a partner, from `met[base]` on. */
 function noteMet(ids: Int32Array, met: Uint8Array, base: number): void {
   for (let i = 0; i < ids.length; i++) if (ids[i] !== NO_ROW) met[base + i] = 1;
+}
+
+function unmetRows(met: Uint8Array): Uint32Array {
+  const selection = new Uint32Array(met.length);
+  let count = 0;
+  for (let row = 0; row < met.length; row++) {
+    selection[count] = row;
+    count += 1 - (met[row] as number);
+  }
+  return selection.subarray(0, count);
 }
 
 /** The rows that stay by whether their keys are held. */

@@ -82,9 +82,11 @@ async function* joined(
     await readers.left.close();
     await readers.right.close();
   }
-  // What NULL means to NOT IN is settled by then: the right side has rows, none of them NULL.
-  if (!parted.right.hasNullKey) yield* joinedParts(node.join === "not-in" ? { ...node, join: "anti" } : node, parted, shared, depth);
+  // What NULL means to NOT IN by one key is settled by then: the right side has rows, none of them NULL.
+  if (!parted.right.hasNullKey) yield* joinedParts(isNotInByOne(node) ? { ...node, join: "anti" } : node, parted, shared, depth);
 }
+
+const isNotInByOne = (node: Join): boolean => node.join === "not-in" && node.keys.length === 1;
 
 /** Both sides of a join on disk. */
 interface PartedSides {
@@ -131,7 +133,7 @@ async function* joinedParts(node: Join, { left, right }: PartedSides, shared: Ex
 /** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
 class PartedRows {
   readonly isSplit: boolean;
-  /** Of NOT IN: whether a key was NULL. */
+  /** Of NOT IN by one key: whether it was NULL. */
   hasNullKey = false;
   private readonly types: readonly DataType[];
   private readonly keys: JoinKeys;
@@ -139,7 +141,7 @@ class PartedRows {
   private readonly partitions: Partitions;
 
   private constructor(node: Join, side: Side, context: ExecContext, partitions: Partitions, isSplit: boolean) {
-    this.isNotIn = node.join === "not-in";
+    this.isNotIn = isNotInByOne(node);
     this.types = keyTypesOf(node);
     this.keys = new JoinKeys(node, side, context);
     this.partitions = partitions;
@@ -147,7 +149,8 @@ class PartedRows {
   }
 
   static async create(node: Join, side: Side, context: ExecContext, { spill, level }: Depth): Promise<PartedRows> {
-    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
+    // To NOT IN by several keys, rows with NULLs may be equal to those of all parts.
+    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX && (node.join !== "not-in" || node.keys.length === 1);
     const partitions = await Partitions.create(node[side].columns, isSplit ? level : 0, spill, isSplit);
     return new PartedRows(node, side, context, partitions, isSplit);
   }
