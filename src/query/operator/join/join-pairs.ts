@@ -67,8 +67,7 @@ export async function* probe(
           const kept = unmetRows(own);
           if (kept.length > 0) yield rowsOf(piece, kept, read.left);
         }
-      }
-      else if (held.side === "left") noteRows(held, ids);
+      } else if (held.side === "left") noteRows(held, ids);
       else if (met !== undefined) noteMet(ids, met, base);
       else {
         const kept = keptRows(node, held, keys, ids);

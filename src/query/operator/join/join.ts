@@ -38,7 +38,9 @@ export function join(
   needed?: ReadonlySet<number>,
 ): AsyncIterable<ExecBatch> {
   const read = readColumns(node, needed);
-  return withSpill(node, context, (spill) => joined(node, left, right, context, { spill, level: 0, read, known: smallerSide(node, context) }));
+  return withSpill(node, context, (spill) =>
+    joined(node, left, right, context, { spill, level: 0, read, known: smallerSide(node, context) }),
+  );
 }
 
 /** How far the sides of a join have been split. */

@@ -83,7 +83,10 @@ export class RowsByNulls {
     let count = 0;
     for (let row = 0; row < own.length; row++) if (own[row] === mask && met[row] === 0) selection[count++] = row;
     if (count === 0) return;
-    const compared = keys.keys().filter((k) => (((mask | other) >>> k) & 1) === 0).toArray();
+    const compared = keys
+      .keys()
+      .filter((k) => (((mask | other) >>> k) & 1) === 0)
+      .toArray();
     if (compared.length === 0) {
       for (let i = 0; i < count; i++) met[selection[i] as number] = 1;
       return;

@@ -110,7 +110,13 @@ function memberJoin(input: PlanNode, { result, plan }: SubQueryCall, negated: bo
 /** Equalities that are that of two values: of rows of values, as `(a, b)` is one, those of their parts. */
 function equalities(left: TypedExpression, right: TypedExpression): TypedExpression[] {
   const [a, b] = [partsOfRow(left), partsOfRow(right)];
-  const equal = (x: TypedExpression, y: TypedExpression): TypedExpression => ({ kind: "compare", type: BOOLEAN, operator: "=", left: x, right: y });
+  const equal = (x: TypedExpression, y: TypedExpression): TypedExpression => ({
+    kind: "compare",
+    type: BOOLEAN,
+    operator: "=",
+    left: x,
+    right: y,
+  });
   if (a === undefined || b === undefined || a.length !== b.length) return [equal(left, right)];
   return a.flatMap((part, i) => (b[i] === undefined ? [] : [equal(part, b[i])]));
 }
