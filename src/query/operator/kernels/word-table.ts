@@ -78,7 +78,7 @@ export class WordTable {
   /** Bytes that a key takes, about: slots are 3/8 to 3/4 full, and while keys move there are half as many more. */
   get keyBytes(): number {
     const { numbers, size, width, stride } = this;
-    return width * 6 + (numbers === undefined ? stride * 9 : numbers.byteLength / Math.max(1, size));
+    return width * 6 + (numbers === undefined ? stride * 9 : Math.ceil(numbers.byteLength / Math.max(1, size)));
   }
 
   /**
@@ -90,9 +90,10 @@ export class WordTable {
   numbersOf(words: Int32Array, validity: Validity, rowCount: number, isNew: boolean, nullIs: NullNumber, into: Int32Array): void {
     const nullIsNumber = nullIs === "a number of its own";
     for (let from = 0; from < rowCount; ) {
-      from = this.numbers === undefined
-        ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
-        : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
+      from =
+        this.numbers === undefined
+          ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
+          : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
     }
   }
 
