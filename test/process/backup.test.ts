@@ -107,7 +107,10 @@ describe.each([1, 3])("beside full ingest, with ingest.threads = %i", (threads) 
       }
       for (const client of clients) await client.stop();
       const listed = await runVarve(["backup", "--list", "--json", target]);
-      const ids = listed.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { readonly id: string }).id);
+      const ids = listed.stdout
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { readonly id: string }).id);
       expect(ids).toHaveLength(2);
       for (const [i, id] of ids.entries()) {
         const place = await folder();

@@ -120,7 +120,7 @@ function checkPages(database: Database): void {
   if (said !== "ok") throw new Damage(`its pages are not as they were written: ${said?.trim()}`);
 }
 
-/** Bytes of a database's header that say which journal it has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
+/** Bytes of a header that say which journal a database has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
 const JOURNAL_BYTES = [18, 19];
 
 /** A copy of a database that needs no other file beside it: its header says so; the copy is changed in place. */
@@ -138,7 +138,10 @@ export function entriesOfSnapshot(copy: Uint8Array, prefix: string): readonly St
   const database = Database.deserialize(copy, { strict: true, readonly: true });
   try {
     checkAll(database);
-    return database.query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key").all().filter(({ key }) => key.startsWith(prefix));
+    return database
+      .query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key")
+      .all()
+      .filter(({ key }) => key.startsWith(prefix));
   } finally {
     database.close();
   }

@@ -12,7 +12,17 @@ import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
-import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry, withoutJournal } from "./sqlite-layout.ts";
+import {
+  checkAll,
+  checkEntry,
+  Damage,
+  entryCrc,
+  makeLayout,
+  readSeal,
+  resealed,
+  type StoredEntry,
+  withoutJournal,
+} from "./sqlite-layout.ts";
 
 const RESTORE =
   "put back a copy of meta.db (without its -wal and -shm) that belongs to this data directory; without one, move the directory away and " +

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
-import { byteText } from "../byte-progress.ts";
+import { byteText } from "../common/byte-progress.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
-import { flagLines } from "../flag-lines.ts";
+import { flagLines } from "../common/flag-lines.ts";
 import { type FoundBackup, findBackups, type Manifest } from "./manifest.ts";
 import { momentText } from "./moment.ts";
 import { targetOf } from "./open-target.ts";
@@ -53,7 +53,8 @@ Exit status: 0 done, 1 failed (what was copied is deleted again, earlier backups
   async run(args, io) {
     const { values, words } = readFlags(args, FLAGS);
     const [text] = words;
-    if (text === undefined || words.length > 1) throw new ConfigError("`backup` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
+    if (text === undefined || words.length > 1)
+      throw new ConfigError("`backup` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
     const target = targetOf(text, io.env);
     const isJson = values.has("json");
     if (values.has("list")) return await list(target, isJson, io);

@@ -129,7 +129,10 @@ test("a backup of a restored store that went another way takes nothing for known
   const home = join(await newFolder(), "home");
   await restoreBackup(target, await pickBackup(target, {}), { home, logFolder: join(home, "wal") }, testIo());
   const other = await open(home);
-  for (const [one, value] of [[engine, 1], [other, 2]] as const) {
+  for (const [one, value] of [
+    [engine, 1],
+    [other, 2],
+  ] as const) {
     await put(one, `cpu,host=z v=${value}i 1000`);
     await one.flushTable("public", "cpu"); // Both make a file of the same name.
     const want = await everything(one);
@@ -148,7 +151,18 @@ test("files and log that a backup needs stay until it ends, whatever is deleted 
     await engine.compactTable("public", "cpu");
     await engine.dropTable("public", "mem", false);
   };
-  await takeBackup(target, { ...server, begin: async () => { const begun = await server.begin(); await deletes(); return begun; } }, testIo());
+  await takeBackup(
+    target,
+    {
+      ...server,
+      begin: async () => {
+        const begun = await server.begin();
+        await deletes();
+        return begun;
+      },
+    },
+    testIo(),
+  );
   expect(await restored(target)).toEqual(want);
   expect(readdirSync(join(home, "backup"))).toEqual([]);
   expect(readdirSync(join(home, "data/tables"))).toHaveLength(1); // The files of `mem` are gone with it.
@@ -259,7 +273,10 @@ test("a data file that is damaged is not backed up", async () => {
 
 test("a log record that was acknowledged and is damaged is not left out in silence", async () => {
   const { home, engine } = await someStore();
-  const newest = readdirSync(join(home, "wal")).filter((name) => name.endsWith(".log")).sort().at(-1)!;
+  const newest = readdirSync(join(home, "wal"))
+    .filter((name) => name.endsWith(".log"))
+    .sort()
+    .at(-1)!;
   const path = join(home, "wal", newest);
   const bytes = readFileSync(path);
   bytes[bytes.length - 1]! ^= 1;

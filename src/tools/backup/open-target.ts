@@ -7,7 +7,10 @@ import type { BackupTarget } from "./target.ts";
 export function targetOf(text: string, env: Readonly<Record<string, string | undefined>>): BackupTarget {
   if (text.startsWith("s3://")) return s3Target(text, env);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
-    throw new ConfigError(`cannot use ${text.slice(0, text.indexOf("://"))}:// as a target: want a folder or s3://bucket/prefix`, EXIT_USAGE);
+    throw new ConfigError(
+      `cannot use ${text.slice(0, text.indexOf("://"))}:// as a target: want a folder or s3://bucket/prefix`,
+      EXIT_USAGE,
+    );
   }
   return folderTarget(text);
 }

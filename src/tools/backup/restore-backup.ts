@@ -9,7 +9,7 @@ import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText } from "../../base/error.ts";
 import { lockDataDirectory } from "../../storage/data-directory.ts";
-import { ByteProgress } from "../byte-progress.ts";
+import { ByteProgress } from "../common/byte-progress.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { makeFolders, syncFolder, writeFile } from "./folder-target.ts";
@@ -41,7 +41,9 @@ export async function pickBackup(target: BackupTarget, { id, at }: WantedBackup)
     if (named.kind === "whole") return named.manifest;
     throw new Error(`backup ${id} cannot be restored: ${named.kind === "damaged" ? named.why : "it was not finished"}`);
   }
-  const last = all.findLast((found) => found.kind !== "unfinished" && (at === undefined || momentOf(found.id) <= momentText(at).replace(/[-:.]/g, "")));
+  const last = all.findLast(
+    (found) => found.kind !== "unfinished" && (at === undefined || momentOf(found.id) <= momentText(at).replace(/[-:.]/g, "")),
+  );
   if (last === undefined) {
     const when = at === undefined ? "" : ` of ${momentText(at)} or before`;
     throw new Error(`there is no backup${when} in ${target.text}`);

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
-import { byteText } from "../byte-progress.ts";
+import { byteText } from "../common/byte-progress.ts";
 import type { ToolProgram } from "../tool.ts";
-import { flagLines } from "../flag-lines.ts";
+import { flagLines } from "../common/flag-lines.ts";
 import { momentText, parseMoment } from "./moment.ts";
 import { targetOf } from "./open-target.ts";
 import { pickBackup, restoreBackup, verifyBackup } from "./restore-backup.ts";
@@ -45,7 +45,8 @@ Exit status: 0 done, 1 refused or failed (nothing is left at the data directory)
   async run(args, io) {
     const { values, words } = readFlags(args, FLAGS);
     const [text] = words;
-    if (text === undefined || words.length > 1) throw new ConfigError("`restore` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
+    if (text === undefined || words.length > 1)
+      throw new ConfigError("`restore` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
     const [home, id, at] = [values.get("data-home"), values.get("backup"), values.get("at")];
     const onlyVerifies = values.has("verify");
     if (home === undefined && !onlyVerifies) throw new ConfigError("`restore` needs --data-home: the data directory to make", EXIT_USAGE);

@@ -19,8 +19,7 @@ import { ENDS_NAME } from "../../storage/wal/ends-file.ts";
 import { encodeEnds, logPrefix, type SegmentPrefix } from "../../storage/wal/log-prefix.ts";
 import { encodeThreadNames, NAMES_FILE } from "../../storage/wal/thread-log-names.ts";
 import { threadLogFolder } from "../../storage/wal/thread-logs.ts";
-import { VERSION } from "../../version.ts";
-import { ByteProgress } from "../byte-progress.ts";
+import { ByteProgress } from "../common/byte-progress.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { piecesOf } from "./folder-target.ts";
@@ -169,7 +168,7 @@ class Taking {
   async finish(): Promise<TakenBackup> {
     const { id, begun, files, made, copiedBytes } = this;
     const { moment, sequence } = begun;
-    const manifest = { id, moment, sequence, varve: VERSION, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+    const manifest = { id, moment, sequence, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
     const copiedFiles = made.length;
     this.check(0);
     await this.target.write(manifestName(id), inPieces(encodeManifest(manifest)));

@@ -54,7 +54,11 @@ export async function checkDataFile(entry: DataFile, store: FileStore, path: str
     const parquet = await told.tryTo("footer and page indexes", "no row of the file can be read", () => footerOf(entry.name, reader));
     if (parquet !== undefined) await new DataFileCheck(entry, parquet, reader, told, sink, path).run();
     if (isWhole === false && told.count === 0) {
-      told.say(undefined, "it does not match the checksum of its entry, and no checksum of a part says where", "a byte that no part covers");
+      told.say(
+        undefined,
+        "it does not match the checksum of its entry, and no checksum of a part says where",
+        "a byte that no part covers",
+      );
     }
   } finally {
     reader.close();
@@ -152,7 +156,8 @@ class DataFileCheck {
   private async checkMagic(): Promise<void> {
     this.used.add(0, MAGIC.length);
     const bytes = await this.reader.read(0, MAGIC.length);
-    if (Buffer.from(bytes).toString("latin1") !== MAGIC) this.told.say(0, "it does not begin with PAR1", "other readers of Parquet refuse it");
+    if (Buffer.from(bytes).toString("latin1") !== MAGIC)
+      this.told.say(0, "it does not begin with PAR1", "other readers of Parquet refuse it");
   }
 
   private async checkChunk(rowGroup: number, column: number): Promise<void> {
@@ -173,7 +178,8 @@ class DataFileCheck {
       const [offset, length] = [pages.offsets[page] ?? 0, pages.lengths[page] ?? 0];
       this.used.add(offset, length);
       const what = `page ${page} of column ${name} in row group ${rowGroup}`;
-      const verify = async (): Promise<void> => verifyPage(parquet, { rowGroup, column, page }, await reader.read(offset, length), dictionary);
+      const verify = async (): Promise<void> =>
+        verifyPage(parquet, { rowGroup, column, page }, await reader.read(offset, length), dictionary);
       await told.tryTo(what, means, verify, offset);
     }
   }
@@ -189,7 +195,11 @@ class DataFileCheck {
     }
     if (crc32(bytes) === checksum) return;
     const name = this.parquet.columns[column]?.name ?? "";
-    this.told.say(range.offset, `the bloom filter of tag ${name} does not match its checksum`, "queries by that tag open more files than they need");
+    this.told.say(
+      range.offset,
+      `the bloom filter of tag ${name} does not match its checksum`,
+      "queries by that tag open more files than they need",
+    );
   }
 
   /** The series index, whole or in sections. */
@@ -200,7 +210,8 @@ class DataFileCheck {
     if (sections === undefined) {
       const index = await this.blob(SERIES_INDEX_BLOB, means, decodeSeriesIndex);
       const rows = index?.ends.at(-1) ?? 0;
-      if (index !== undefined && rows !== parquet.rowCount) told.say(undefined, `its series have ${rows} rows of ${parquet.rowCount}`, means);
+      if (index !== undefined && rows !== parquet.rowCount)
+        told.say(undefined, `its series have ${rows} rows of ${parquet.rowCount}`, means);
       return;
     }
     let rows = 0;

@@ -105,7 +105,7 @@ class Frames {
     const isNext = this.matches(view, 16);
     if (saltsOf(bytes, 8) !== this.salts) {
       // A journal that began anew writes over the frames of the one before, whose first salt is one less.
-      const isEarlier = !isNext && this.open.size === 0 && view.getUint32(8) === ((Number.parseInt(this.salts.slice(0, 8), 16) - 1) >>> 0);
+      const isEarlier = !isNext && this.open.size === 0 && view.getUint32(8) === (Number.parseInt(this.salts.slice(0, 8), 16) - 1) >>> 0;
       if (!isEarlier) return this.say("a frame of another journal");
       this.state = "earlier";
       return false;

@@ -25,7 +25,8 @@ import { NAMES_FILE, ThreadLogNames } from "../../storage/wal/thread-log-names.t
 import { listThreadLogs, threadLogFolder } from "../../storage/wal/thread-logs.ts";
 import type { CheckSink } from "./finding.ts";
 
-const MEANS_RECORDS = "rows that are in these bytes and not yet in data files are lost, and a start is refused while wal.recovery is strict";
+const MEANS_RECORDS =
+  "rows that are in these bytes and not yet in data files are lost, and a start is refused while wal.recovery is strict";
 const MEANS_ENDS = "a log that lost its first or last segments would not be noticed";
 const ADVICE =
   'restore the store from a backup (varve restore), or start with wal.recovery = "skip_corrupt" to go on without what is damaged';
@@ -53,7 +54,12 @@ export async function checkLogs(folder: string, show: (path: string) => string, 
   }
   const threads = await checkNames(folder, show, sink);
   for (const thread of [0, ...threads]) {
-    const log = new LogCheck(thread === 0 ? folder : threadLogFolder(folder, thread), show, { ...facts, hasLog: facts.hasLog || thread > 0 }, sink);
+    const log = new LogCheck(
+      thread === 0 ? folder : threadLogFolder(folder, thread),
+      show,
+      { ...facts, hasLog: facts.hasLog || thread > 0 },
+      sink,
+    );
     await log.run();
     total.segments += log.segments;
     total.records += log.records;
@@ -130,10 +136,18 @@ class LogCheck {
       const dirty = bytes.subarray(from, at + STATEMENT_STRIDE).findIndex((byte) => byte !== 0);
       if (dirty < 0) continue;
       const isStatement = result.kind === "none" && dirty < STATEMENT_BYTES;
-      const what = isStatement ? `statement ${place + 1} of ${STATEMENT_PLACES} does not match its checksum` : "a byte between statements is not 0";
-      this.say(path, from + dirty, what, `${MEANS_ENDS}; a start goes by the statements that are whole, if there is one, and writes new ones`);
+      const what = isStatement
+        ? `statement ${place + 1} of ${STATEMENT_PLACES} does not match its checksum`
+        : "a byte between statements is not 0";
+      this.say(
+        path,
+        from + dirty,
+        what,
+        `${MEANS_ENDS}; a start goes by the statements that are whole, if there is one, and writes new ones`,
+      );
     }
-    if (bytes.length > STATEMENT_PLACES * STATEMENT_STRIDE) this.say(path, STATEMENT_PLACES * STATEMENT_STRIDE, "it is too long", MEANS_ENDS);
+    if (bytes.length > STATEMENT_PLACES * STATEMENT_STRIDE)
+      this.say(path, STATEMENT_PLACES * STATEMENT_STRIDE, "it is too long", MEANS_ENDS);
     this.ends = statements.toSorted((a, b) => b.number - a.number)[0];
     if (this.ends === undefined) this.say(path, 0, "none of its statements is whole", `${MEANS_ENDS}: a start is refused`);
   }
@@ -190,7 +204,12 @@ class LogCheck {
     try {
       for (const { tableId } of decodeWriteRecord(sequence, payload)) {
         if (tableId < this.facts.nextTableId) continue;
-        this.say(path, start, `record ${sequence} is of table ${tableId}, whose id the meta store has not given out`, "the meta store is older than the log: a start is refused");
+        this.say(
+          path,
+          start,
+          `record ${sequence} is of table ${tableId}, whose id the meta store has not given out`,
+          "the meta store is older than the log: a start is refused",
+        );
       }
     } catch (error) {
       if (!(error instanceof Error)) throw error;

@@ -27,7 +27,8 @@ const LENGTH_AT = 28;
 const NO_PAGES: ReadonlyMap<number, number> = new Map();
 /** The layout whose entries have checksums. */
 const VERSION = 2;
-const ADVICE = "restore meta.db, or the whole store, from a backup (varve restore); without one, read the data files, which are Parquet, into a new store";
+const ADVICE =
+  "restore the store, or its meta.db, from a backup (varve restore); without one, read the data files, which are Parquet, into a new one";
 const MEANS = "the server does not start: it would not know which tables and files there are";
 
 /** What the rest of a check needs of the entries. */
@@ -93,9 +94,16 @@ function readStore(path: string, sink: CheckSink): KnownStore | undefined {
   const database = new Database(path, { strict: true, readwrite: true });
   try {
     const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
-    if (version === 1) sink.note("the meta store is of version 1, whose entries have no checksums: a start of this version gives them some");
+    if (version === 1)
+      sink.note("the meta store is of version 1, whose entries have no checksums: a start of this version gives them some");
     else if (version !== VERSION) {
-      sink.finding({ file: FILE, offset: 60, what: `it has format version ${version}; this Varve knows up to ${VERSION}`, means: MEANS, advice: ADVICE });
+      sink.finding({
+        file: FILE,
+        offset: 60,
+        what: `it has format version ${version}; this Varve knows up to ${VERSION}`,
+        means: MEANS,
+        advice: ADVICE,
+      });
       return undefined;
     }
     if (version === VERSION) checkAll(database);
@@ -125,10 +133,11 @@ function tellUnused(file: string, journal: string | undefined, inJournal: Readon
   try {
     const used = new RangeMap();
     const isReplaced = inJournal.has(1);
-    addUsed(pages.read, pages.pageBytes, inJournal, used);
+    addUsed((number) => pages.read(number), pages.pageBytes, inJournal, used);
     for (const { from, to } of used.gaps(pages.fileBytes)) sink.unused({ file: FILE, from, to, why: "free space of the database" });
     for (const range of isReplaced ? [] : UNUSED_HEADER) sink.unused({ file: FILE, ...range });
-    if (journal !== undefined) sink.unused({ file: FILE, from: LENGTH_AT, to: LENGTH_AT + 4, why: "its length, which the journal says anew" });
+    if (journal !== undefined)
+      sink.unused({ file: FILE, from: LENGTH_AT, to: LENGTH_AT + 4, why: "its length, which the journal says anew" });
   } catch (error) {
     sink.note(`${FILE} cannot be walked through to tell its free space: ${errorText(error)}`);
   } finally {
@@ -239,7 +248,8 @@ class Entries {
       if (!this.tables.has(table)) this.say(`file ${file.name} is of a table that there is not`);
       if (file.id >= this.nextFileId) this.say(`file ${file.name} has an id that was not given out: ${this.nextFileId} is the next`);
       const flushed = this.flushed.get(table) ?? 0;
-      if (file.sequence > flushed) this.say(`file ${file.name} has rows up to ${file.sequence}, and its table is in files up to ${flushed}`);
+      if (file.sequence > flushed)
+        this.say(`file ${file.name} has rows up to ${file.sequence}, and its table is in files up to ${flushed}`);
     }
     for (const [id, name] of this.tables) {
       if (id >= this.nextTableId) this.say(`table ${name} has an id that was not given out: ${this.nextTableId} is the next`);
@@ -248,7 +258,11 @@ class Entries {
   }
 
   private say(what: string): void {
-    this.sink.finding({ file: FILE, what, means: "the entries do not fit together: a start is refused, or queries of the table fail", advice: ADVICE });
+    this.sink.finding({
+      file: FILE,
+      what,
+      means: "the entries do not fit together: a start is refused, or queries of the table fail",
+      advice: ADVICE,
+    });
   }
 }
-

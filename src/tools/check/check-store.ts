@@ -60,7 +60,8 @@ export async function bytesToCheck({ home, logFolder }: CheckedPlace): Promise<n
 export async function checkStore(place: CheckedPlace, sink: CheckSink): Promise<CheckTotals> {
   const { home, logFolder } = place;
   const known = await checkMeta(home, sink);
-  if (known === undefined) sink.note("without the meta store nobody knows what data files there must be: those that are there are not checked");
+  if (known === undefined)
+    sink.note("without the meta store nobody knows what data files there must be: those that are there are not checked");
   else await checkFiles(home, known, sink);
   const show = (path: string): string => {
     const shown = relative(home, path);
@@ -102,7 +103,9 @@ async function tellUnnamed(name: string, home: string, known: KnownStore, names:
     });
   }
   sink.unused({ file, from: 0, to: size, why: "no entry names it" });
-  const isLacking = known.files.some((other: DataFile) => other.name.startsWith(`tables/${table}/`) && !existsSync(join(home, "data", other.name)));
+  const isLacking = known.files.some(
+    (other: DataFile) => other.name.startsWith(`tables/${table}/`) && !existsSync(join(home, "data", other.name)),
+  );
   if (isLacking) {
     return sink.finding({
       file,
@@ -123,7 +126,8 @@ async function tellRest({ home, logFolder }: CheckedPlace, show: (path: string) 
       for (const file of await filesBelow(path)) await tellUnread(join(path, file), `${name}/${file}`, UNREAD_FOLDERS[name] ?? "", sink);
     } else if (name !== "wal") sink.note(`${name} in the data directory is not the store's`);
   }
-  for (const name of ["LOCK", "LOCK-journal", "LOCK.pid"]) await tellUnread(join(logFolder, name), show(join(logFolder, name)), UNREAD[name] ?? "", sink);
+  for (const name of ["LOCK", "LOCK-journal", "LOCK.pid"])
+    await tellUnread(join(logFolder, name), show(join(logFolder, name)), UNREAD[name] ?? "", sink);
   for (const path of await foreignLogFiles(logFolder)) {
     sink.note(`${show(path)} is no file of the log: a start leaves it alone`);
     await tellUnread(path, show(path), "no file of the log", sink);

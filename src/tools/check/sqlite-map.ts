@@ -95,7 +95,8 @@ function integerOfRecord(record: Uint8Array, column: number): number {
   for (let i = 0; at < header.value; i++) {
     const type = varintAt(record, at);
     at += type.bytes;
-    if (i === column) return type.value >= 1 && type.value <= 4 ? bigEndian(record.subarray(body, body + type.value)) : type.value === 9 ? 1 : 0;
+    if (i === column)
+      return type.value >= 1 && type.value <= 4 ? bigEndian(record.subarray(body, body + type.value)) : type.value === 9 ? 1 : 0;
     body += lengthOfType(type.value);
   }
   return 0;
@@ -165,7 +166,8 @@ class PageMap {
     const headerBytes = isInterior ? 12 : 8;
     const cells = view.getUint16(start + 3);
     this.add(number, start, headerBytes + cells * 2);
-    for (let free = view.getUint16(start + 1), count = 0; free !== 0 && count < this.pageBytes; free = view.getUint16(free), count++) this.add(number, free, 4);
+    for (let free = view.getUint16(start + 1), count = 0; free !== 0 && count < this.pageBytes; free = view.getUint16(free), count++)
+      this.add(number, free, 4);
     const below: number[] = [];
     for (let cell = 0; cell < cells; cell++) {
       const at = view.getUint16(start + headerBytes + cell * 2);
@@ -225,4 +227,3 @@ function varintAt(bytes: Uint8Array, at: number): { readonly value: number; read
   }
   return { value: value * 256 + (bytes[at + 8] ?? 0), bytes: 9 };
 }
-
