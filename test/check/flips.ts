@@ -30,7 +30,7 @@ export async function checked(home: string): Promise<{ readonly findings: readon
     note: () => undefined,
     read: () => undefined,
   };
-  await checkStore({ home, logFolder: join(home, "wal") }, sink);
+  await checkStore({ home, logFolder: join(home, "wal"), isQuick: false }, sink);
   return { findings, unused };
 }
 

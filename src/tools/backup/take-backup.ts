@@ -13,7 +13,7 @@ import { errorText } from "../../base/error.ts";
 import { decodeFile } from "../../engine/schema/meta-codec.ts";
 import type { BackupBegun } from "../../query/query-context.ts";
 import type { MetaValue } from "../../storage/meta-store/meta-store.ts";
-import { entriesOfSnapshot } from "../../storage/meta-store/sqlite-layout.ts";
+import { entriesOfCopy } from "../../storage/meta-store/sqlite-layout.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import { ENDS_NAME } from "../../storage/wal/ends-file.ts";
 import { encodeEnds, logPrefix, type SegmentPrefix } from "../../storage/wal/log-prefix.ts";
@@ -115,7 +115,7 @@ class Taking {
   async copyMeta(): Promise<void> {
     const bytes = await readFile(this.begun.metaFile);
     await this.copy("meta.db", inPieces(bytes));
-    this.dataFiles = entriesOfSnapshot(bytes, "file/").map(({ key, value }) => decodeFile(key, JSON.parse(value) as MetaValue));
+    this.dataFiles = entriesOfCopy(bytes, "file/").map(({ key, value }) => decodeFile(key, JSON.parse(value) as MetaValue));
   }
 
   /** Of each log the records up to the moment, with its ends as a start wants them. */

@@ -21,6 +21,7 @@ const FLAGS: readonly Flag[] = [
   { name: "data-home", value: "<path>", help: `The data directory (default: ${HOME_DEFAULT})` },
   { name: "wal-dir", value: "<path>", help: "The log directory, where wal.dir says so (default: <data-home>/wal)" },
   { name: "no-lock", help: "Do not lock the directory: for a copy on a disk that cannot be written, never beside a server" },
+  { name: "quick", help: "Decode no data file whose bytes match the checksum in its entry: finds every flipped bit, at the disk's rate" },
   { name: "json", help: "Print one JSON object a finding, then a summary" },
   { name: "unused", help: "Name the bytes that no reader uses as well" },
   { name: "help", short: "h", help: "Print this text" },
@@ -51,7 +52,7 @@ Exit status: 0 sound, 1 findings, or it could not be checked, 2 for a wrong comm
     const { values, words } = readFlags(args, FLAGS);
     if (words.length > 0) throw new ConfigError("`check` takes no arguments; --data-home says what to check", EXIT_USAGE);
     const home = values.get("data-home") ?? HOME_DEFAULT;
-    const place = { home, logFolder: values.get("wal-dir") ?? join(home, "wal") };
+    const place = { home, logFolder: values.get("wal-dir") ?? join(home, "wal"), isQuick: values.has("quick") };
     if (!existsSync(join(home, "meta.db"))) {
       throw new DbError(
         StatusCode.StorageUnavailable,
