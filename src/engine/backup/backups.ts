@@ -69,6 +69,10 @@ export class Backups implements BackupOperations {
     this.parts = parts;
   }
 
+  private get leaseMillis(): number {
+    return this.parts.places?.leaseMillis ?? BACKUP_LEASE_MILLIS;
+  }
+
   begin(): Promise<BackupBegun> {
     return this.turns.alone(() => this.beginNow());
   }
@@ -100,7 +104,7 @@ export class Backups implements BackupOperations {
     threads.drain();
     logger.info({ backup: id, sequence }, "a backup began");
     const { dataFolder, logFolder } = places;
-    return { id, moment, sequence, metaFile: copy, dataFolder, logFolder, logs: this.logs(), leaseMillis: BACKUP_LEASE_MILLIS };
+    return { id, moment, sequence, metaFile: copy, dataFolder, logFolder, logs: this.logs(), leaseMillis: this.leaseMillis };
   }
 
   private logs(): BackupBegun["logs"] {
@@ -151,7 +155,7 @@ export class Backups implements BackupOperations {
   }
 
   private expiry(id: string): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => void this.expire(id), BACKUP_LEASE_MILLIS); // Never rejects.
+    const timer = setTimeout(() => void this.expire(id), this.leaseMillis); // Never rejects.
     timer.unref();
     return timer;
   }
@@ -160,7 +164,7 @@ export class Backups implements BackupOperations {
     const { logger } = this.parts;
     try {
       if (!this.running.has(id)) return;
-      logger.warn({ backup: id, millis: BACKUP_LEASE_MILLIS }, "nobody renewed a backup: it ends, and what it kept in place may go");
+      logger.warn({ backup: id, millis: this.leaseMillis }, "nobody renewed a backup: it ends, and what it kept in place may go");
       await this.end(id);
     } catch (error) {
       logger.error({ backup: id, error: errorText(error) }, "cannot end a backup that nobody renewed");
