@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const [name, ...args] = process.argv.slice(2);
   const tool = TOOLS.find((candidate) => candidate.name === name);
   if (tool !== undefined) return await runTool(tool, args);
-  const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path) });
+  const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path), tools: TOOLS });
   if (startup.kind === "start") await serve(startup);
   else process.stdout.write(`${(await answer(startup)).trimEnd()}\n`);
 }

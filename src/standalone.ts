@@ -8,6 +8,7 @@
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
@@ -55,8 +56,9 @@ import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
-/** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB. */
+/** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB; more where the memory limit is large. */
 const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
+const PAGE_CACHE_PART_LARGE = 1 / 8;
 /** Part of the memory limit that is used where the limit is small: pages, all queries together. */
 const PAGE_CACHE_PART = 1 / 4;
 const QUERIES_PART = 1 / 2;
@@ -112,7 +114,10 @@ export async function startStandalone(
     memory,
     build: buildInfo(),
     configText: () => renderConfig(settings),
+    dashboardFolder: fileURLToPath(new URL("./dashboard/gen", import.meta.url)),
     log: control,
+    analyzeStream: settings.http.analyzeStream,
+    jaeger: { enabled: settings.jaeger.enable },
     marks,
     onBug,
   });
@@ -163,7 +168,8 @@ async function openDatabase(
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
   const queryThreads = queryThreadsOf(settings);
-  const pages = pageMemoryOf(Math.min(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
+  const wished = Math.max(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART_LARGE));
+  const pages = pageMemoryOf(Math.min(wished, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const scheduler = new Scheduler();
   const kept = { memory, shared, scheduler, pageCacheBytes: pages.here };
   const afterEngine = opened.use(new DisposableStack());

@@ -29,8 +29,8 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
   "": { why: NOT_YET, keys: "default_column_prefix heartbeat_env_vars", neutral: { heartbeat_env_vars: [[]] } },
   http: {
     why: NOT_YET,
-    keys: "experimental_enable_explain_analyze_stream enable_api_server api_server_addr",
-    neutral: { experimental_enable_explain_analyze_stream: OFF, enable_api_server: OFF },
+    keys: "enable_api_server api_server_addr",
+    neutral: { enable_api_server: OFF },
   },
   grpc: {
     why: "calls are served by the main thread, and connections live as long as they are used",
@@ -47,7 +47,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "runtime_size tls.ca_cert_path",
     neutral: { "tls.ca_cert_path": [""] },
   },
-  jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
   otlp: {
     why: "OTLP over HTTP is always on, and spans are checked one by one",
     keys: "enable trace_ingest_chunk_size",
@@ -102,7 +101,11 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "parallelism allow_query_fallback memory_pool_size",
     neutral: { parallelism: [0], allow_query_fallback: OFF, memory_pool_size: ["unlimited"] },
   },
-  memory: { why: NOT_YET, keys: "enable_heap_profiling", neutral: { enable_heap_profiling: OFF } },
+  memory: {
+    why: "POST /debug/prof/mem/activate switches profiles of the heap on",
+    keys: "enable_heap_profiling",
+    neutral: { enable_heap_profiling: OFF },
+  },
   event_recorder: { why: NOT_YET, keys: "ttl event_types" },
   runtime: { why: "the number of threads is chosen by the server", keys: "global_rt_size compact_rt_size" },
 };

@@ -226,6 +226,12 @@ export const KNOBS: Knobs = {
         "On other addresses: all names it answers under; empty is any.",
     },
     enableCors: { key: "http.enable_cors", kind: bool, default: true, reason: "Pages of the origins above read answers." },
+    analyzeStream: {
+      key: "http.experimental_enable_explain_analyze_stream",
+      kind: bool,
+      default: true,
+      reason: "Tools watch a slow query's operators at /v1/sql/analyze/stream while it runs; false: the path answers 404.",
+    },
     publicAdmin: {
       key: "http.public_admin",
       kind: bool,
@@ -255,6 +261,14 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: false,
       reason: "With a user provider, opentsdb.addr is refused unless this is true: whoever reaches the port writes.",
+    },
+  },
+  jaeger: {
+    enable: {
+      key: "jaeger.enable",
+      kind: bool,
+      default: true,
+      reason: "Traces that came over OTLP can be asked for as Jaeger's page does.",
     },
   },
   grpc: {

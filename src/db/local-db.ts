@@ -44,6 +44,7 @@ import { withoutValues } from "./auth/without-values.ts";
 import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import { statementOf } from "./definitions/statement-of.ts";
 import { AtOnce } from "./at-once.ts";
+import { onlyAnalysis } from "./syntax/only-analysis.ts";
 import type { Db, Health, RowsAtOnce } from "./db.ts";
 import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
@@ -197,6 +198,17 @@ export class LocalDb implements Db {
         yield* this.run(statement, text, session, { syntaxBytes: memory.bytes, onPlanned });
         await pace.turn();
       }
+    } finally {
+      memory.close();
+    }
+  }
+
+  async *analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncGenerator<StatementResult> {
+    this.checkDatabase(session);
+    const memory = this.openSyntaxMemory();
+    try {
+      const statement = onlyAnalysis(await this.parse(understood(text, session), text, session, memory));
+      yield* this.run(statement, text, session, { syntaxBytes: memory.bytes, onAnalyzing: onRunning });
     } finally {
       memory.close();
     }

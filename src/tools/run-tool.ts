@@ -1,8 +1,11 @@
 /** Runs a tool in this process. */
 import { PRIVATE_UMASK } from "../storage/private-folder.ts";
+import { AssertionError } from "../base/assert.ts";
+import { errorText } from "../base/error.ts";
+import { ConfigError } from "../config/config-error.ts";
 import type { Tool, ToolIo } from "./tool.ts";
 
-/** Runs `tool`, prints its help when that is asked for, and ends the process with its status. @throws as the tool's `run` */
+/** Runs `tool`, prints its help when that is asked for, and ends the process with its status. @throws ConfigError, AssertionError */
 export async function runTool(tool: Tool, args: readonly string[]): Promise<void> {
   process.umask(PRIVATE_UMASK); // What a tool writes holds what the server holds.
   const program = await tool.load();
@@ -10,7 +13,16 @@ export async function runTool(tool: Tool, args: readonly string[]): Promise<void
     process.stdout.write(`${program.help().trimEnd()}\n`);
     return;
   }
-  process.exitCode = await program.run(args, processIo());
+  try {
+    process.exitCode = await program.run(args, processIo());
+  } catch (thrown) {
+    if (thrown instanceof ConfigError || thrown instanceof AssertionError) throw thrown;
+    process.stderr.write(`varve ${tool.name}: ${errorText(thrown)}\n`);
+    process.exitCode = 1;
+  }
+  // What a tool leaves open (kept connections of its server) must not hold the process; what it wrote is taken first.
+  await new Promise<void>((resolve) => void process.stdout.write("", () => resolve()));
+  process.exit();
 }
 
 function processIo(): ToolIo {
@@ -26,7 +38,9 @@ function processIo(): ToolIo {
       if (!process.stdout.write(text)) await new Promise<void>((resolve) => void process.stdout.once("drain", resolve));
     },
     err: (text) => void process.stderr.write(text),
-    stdin: Bun.stdin.stream(),
+    get stdin(): ReadableStream<Uint8Array> {
+      return Bun.stdin.stream(); // Made when asked for: a terminal is read otherwise.
+    },
     isTerminal: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
     env: process.env,
     interrupted: interrupted.signal,

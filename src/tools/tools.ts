@@ -3,6 +3,16 @@ import type { Tool } from "./tool.ts";
 
 export const TOOLS: readonly Tool[] = [
   {
+    name: "sql",
+    summary: "asks a running server: a prompt on a terminal, statements from a pipe",
+    load: async () => (await import("./sql/sql.ts")).sql,
+  },
+  {
+    name: "import",
+    summary: "reads files or another server into a running server",
+    load: async () => (await import("./import/import.ts")).importTool,
+  },
+  {
     name: "check",
     summary: "Read all of a data directory and say what is damaged",
     load: async () => (await import("./check/check-command.ts")).program,

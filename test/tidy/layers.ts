@@ -16,8 +16,11 @@ const RANKS: readonly (readonly string[])[] = [
   ["server", "tools"],
 ];
 
-/** Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] };
+/**
+ * Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. `dashboard` runs
+ * in browsers.
+ */
+const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"], dashboard: [] };
 
 /** Of a layer that another sees only in part: the files that it may import. Servers know results and nothing that makes them. */
 const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -21,6 +21,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["bytes", "wasm"],
       ["scheduler", "text"],
       ["memory", "process"],
+      ["profile", "trace"],
     ],
     contracts: ["assert.ts", "clock.ts", "error.ts", "limits.ts", "log.ts", "metrics.ts", "status-code.ts", "told-error.ts", "units.ts"],
   },

@@ -44,6 +44,16 @@ export const BODY_GRACE_MS = 20_000;
 /** Bytes a second that a body must bring on the average. Reason: slower ones hold a connection for nothing. Error: 408, closed. */
 export const BODY_BYTES_PER_SECOND_MIN: number = 4 * 1024;
 
+/** How slow a body may be; tests make it shorter. */
+export interface PaceLimits {
+  readonly graceMs: number;
+  readonly bytesPerSecondMin: number;
+  readonly msMax: number;
+}
+
+/** Those of every server. */
+export const BODY_PACE: PaceLimits = { graceMs: BODY_GRACE_MS, bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN, msMax: BODY_READ_MS_MAX };
+
 /**
  * Times its length that a compressed body is taken to unfold to where it does not say so; room for more is taken when it comes. Line
  * protocol unfolds 8 to 14 times.
@@ -61,6 +71,9 @@ export const FORWARDED_MAX = 240;
 
 /** Probes on their way to the main thread beside those, of all threads. Reason: together they stay below the client's connections. */
 export const FORWARDED_PROBES_MAX = 12;
+
+/** Rows of a table that a dry run of line protocol shows. */
+export const DRY_RUN_LINES_SHOWN_MAX = 100;
 
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;

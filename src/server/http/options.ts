@@ -12,7 +12,7 @@ import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
 import type { ValidationMode } from "../../ingest/prometheus/types.ts";
 import type { ConnectionMarks } from "../connections/marks.ts";
-import type { PaceLimits } from "./body/body-pace.ts";
+import type { PaceLimits } from "./limits.ts";
 
 /** Who this server is, for `/`, `/status` and `greptime_app_version`. */
 export interface BuildInfo {
@@ -120,4 +120,10 @@ export interface HttpServerOptions extends IngestServerOptions {
   /** The effective configuration as TOML, passwords masked. */
   configText(): string;
   readonly log: LogControl;
+  /** Where the dashboard's built files are. */
+  readonly dashboardFolder: string;
+  /** Whether figures of a query that runs are streamed. */
+  readonly analyzeStream: boolean;
+  /** Jaeger's query API. */
+  readonly jaeger: { readonly enabled: boolean };
 }

@@ -1,12 +1,12 @@
 /**
  * The pairs of a join whose held side is in memory.
  *
- *   probe   id of each streaming row's keys → its chain (`held-side.ts`); without keys every held row is a candidate
+ *   probe   each streaming row's keys → the first held row of them, and its chain (`held-side.ts`); without keys every held row is a candidate
  *   filter  `residual` over the candidate pairs of some streaming rows at a time
  *   pair    what is left, each streaming row in turn; of outer joins, one without a partner is paired with the held row of NULLs behind
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
  *
- * Semi and anti joins by keys alone make no pairs: a number says that there is a partner.
+ * Semi and anti joins by keys alone make no pairs: a held row says that there is a partner.
  */
 import { assert } from "../../../base/assert.ts";
 import { countingUp } from "../../../base/bytes/counting-up.ts";
@@ -21,13 +21,13 @@ import { gatherRuns } from "../kernels/gather.ts";
 import { type Held, PIECE_ROWS } from "./held-side.ts";
 import { JoinKeys } from "./join-keys.ts";
 import { asksOnly, hasPairs, type Join, otherSide } from "./join-sides.ts";
-import { NO_ROW } from "../group-keys/key-table.ts";
+import { NO_ROW } from "../kernels/row-index.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
 /** Candidate pairs that are tested and given out at once. Reason: one row may have as many candidates as there are rows. */
-const PAIRS_MAX = 8192;
+const PAIRS_MAX = 16_384;
 /** The same at first where the condition takes long for one, and the milliseconds below and above which there are more and fewer. */
 const LONG_PAIRS = 16;
 const QUICK_MS = 1;
@@ -55,7 +55,7 @@ export async function* probe(
       // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
       await context.pace.turn();
       const keys = await ownKeys.of(piece);
-      const ids = keys.length === 0 ? undefined : held.table.find(keys, piece.rowCount);
+      const ids = held.keys?.find(keys, piece.rowCount);
       if (pairs !== undefined) yield* pairs.of(piece, ids, context);
       else if (ids === undefined) continue;
       else if (held.side === "left") noteRows(held, ids);
@@ -120,22 +120,19 @@ class Pairs {
 
   /** Collects the candidates of rows `[from, end)` and gives `end`, and some of those of row `end` where they are many. */
   private collect(ids: Int32Array | undefined, from: number, to: number): number {
-    const { heads, next } = this.held;
     const { own, partner, pairsMax } = this;
     if (ids === undefined) return this.collectAll(from, to);
+    const next = this.held.keys?.next;
     if (next === undefined) {
       const end = Math.min(to, from + pairsMax);
-      this.count = heads === undefined ? eachRow(ids, from, end, own, partner) : eachHead(ids, heads, from, end, own, partner);
+      this.count = eachRow(ids, from, end, own, partner);
       return end;
     }
     let row = from;
     let count = 0;
     let at = this.resumed;
     for (; row < to; row++) {
-      if (at === NO_ROW) {
-        const id = ids[row] as number;
-        at = id === NO_ROW ? NO_ROW : heads === undefined ? id : (heads[id] as number);
-      }
+      if (at === NO_ROW) at = ids[row] as number;
       for (; at !== NO_ROW && count < pairsMax; at = next[at] as number) {
         own[count] = row;
         partner[count++] = at;
@@ -258,7 +255,7 @@ class Pairs {
   }
 }
 
-/** Rows that have a number, which is their partner. @returns how many pairs */
+/** Rows that have one partner. @returns how many pairs */
 function eachRow(ids: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
   let count = 0;
   for (let row = from; row < to; row++) {
@@ -270,18 +267,6 @@ function eachRow(ids: Int32Array, from: number, to: number, own: Uint32Array, pa
   return count;
 }
 
-/** Rows whose number has one partner. @returns how many pairs */
-function eachHead(ids: Int32Array, heads: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
-  let count = 0;
-  for (let row = from; row < to; row++) {
-    const id = ids[row] as number;
-    if (id === NO_ROW) continue;
-    own[count] = row;
-    partner[count++] = heads[id] as number;
-  }
-  return count;
-}
-
 /** Whether rows are those of a whole batch, each once: they ascend. */
 function isAll(rows: Uint32Array, count: number, rowCount: number): boolean {
   if (count !== rowCount) return false;
@@ -289,21 +274,18 @@ function isAll(rows: Uint32Array, count: number, rowCount: number): boolean {
   return true;
 }
 
-/** Notes the held rows that have one of these numbers, once: then the number has none. */
-function noteRows({ heads, next, met }: Held, ids: Int32Array): void {
-  for (let i = 0; i < ids.length; i++) {
-    const id = ids[i] as number;
-    if (id === NO_ROW) continue;
-    if (heads === undefined) {
-      met[id] = 1;
-      continue;
-    }
-    for (let row = heads[id] as number; row !== NO_ROW; row = next === undefined ? NO_ROW : (next[row] as number)) met[row] = 1;
-    heads[id] = NO_ROW;
+/** Notes the first rows of keys and those that are equal, each key once. */
+function noteRows({ keys, met }: Held, firsts: Int32Array): void {
+  const next = keys?.next;
+  for (let i = 0; i < firsts.length; i++) {
+    const first = firsts[i] as number;
+    if (first === NO_ROW || met[first] === 1) continue;
+    met[first] = 1;
+    if (next !== undefined) for (let row = next[first] as number; row !== NO_ROW; row = next[row] as number) met[row] = 1;
   }
 }
 
-/** Notes which rows have a number, from `met[base]` on. */
+/** Notes which rows have a partner, from `met[base]` on. */
 function noteMet(ids: Int32Array, met: Uint8Array, base: number): void {
   for (let i = 0; i < ids.length; i++) if (ids[i] !== NO_ROW) met[base + i] = 1;
 }
@@ -314,7 +296,7 @@ function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Arr
   const isNotIn = node.join === "not-in";
   if (isNotIn && held.rowCount === 0) return countingUp(length);
   if (held.hasNullKey) return new Uint32Array(0);
-  // NULL has no number.
+  // NULL has no row.
   if (isNotIn) for (const key of keys) leaveOutNulls(key, ids);
   const selection = new Uint32Array(length);
   const wanted = node.join === "semi" ? 1 : 0;
@@ -327,7 +309,7 @@ function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Arr
   return selection.subarray(0, count);
 }
 
-/** Numbers that are neither one nor none, for NULLs. */
+/** What is neither a row nor none, for NULLs. */
 const NULL_ROW = -2;
 
 function leaveOutNulls(key: Vector, ids: Int32Array): void {

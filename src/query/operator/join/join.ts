@@ -9,7 +9,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gather } from "../kernels/gather.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
-import { build } from "./held-side.ts";
+import { build, type Held, indexBytes, isPadded } from "./held-side.ts";
 import { hasNull, isNullAt, JoinKeys, keyTypesOf } from "./join-keys.ts";
 import { probe } from "./join-pairs.ts";
 import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
@@ -21,9 +21,6 @@ import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
-/** Bytes that a held row costs in its chain, and each of its keys in the table, which counts them itself once it is made. */
-const HELD_BYTES = 12;
-const KEY_BYTES = 48;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
@@ -66,10 +63,9 @@ async function* joined(
     const held = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
     if (held !== undefined) {
       const { side, rows } = held;
-      rows.release(node.keys.length * KEY_BYTES);
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
-      yield* probe(node, readers[otherSide(side)].rest(), await build(node, side, await rows.take(context), context), context);
+      yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, context), context);
       return;
     }
     parted = await partedSides(node, readers, context, depth);
@@ -202,8 +198,7 @@ async function* chunked(
     all.reserve(noted);
     const met = side === "right" ? new Uint8Array(noted) : undefined;
     for await (const { rows, context } of chunksOf(node, side, sides[side].read(), shared, spill)) {
-      rows.release(node.keys.length * KEY_BYTES);
-      yield* probe(node, streaming.read(), await build(node, side, await rows.take(context), context), context, met);
+      yield* probe(node, streaming.read(), await built(node, side, rows, context), context, met);
     }
     if (met !== undefined && node.join !== "inner") yield* unmet(node, streaming, met, shared);
   } finally {
@@ -266,8 +261,14 @@ function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
   return selection.subarray(0, count);
 }
 
-const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows =>
-  new HeldRows(node[side].columns, budget, HELD_BYTES + node.keys.length * KEY_BYTES);
+const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows => new HeldRows(node[side].columns, budget, indexBytes(node));
+
+/** The held side from its rows, which are forgotten. */
+async function built(node: Join, side: Side, rows: HeldRows, context: ExecContext): Promise<Held> {
+  rows.release(indexBytes(node)); // What it takes, it counts itself.
+  if (isPadded(node)) rows.addNulls();
+  return build(node, side, await rows.take(context), context);
+}
 
 /** Notes for EXPLAIN ANALYZE which side is held. */
 function noteHeld(node: Join, side: Side, { metrics }: ExecContext): void {

@@ -11,16 +11,15 @@ import { DEBUG_BODY_BYTES_MAX } from "../limits.ts";
 import type { BuildInfo, HttpServerOptions, LogControl } from "../options.ts";
 import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Handler, Route } from "../router.ts";
+import { profileRoutes } from "./debug/profiles.ts";
 
 /** Paths that the index page links to. */
-const LINKS: readonly string[] = ["/health", "/v1/health", "/status", "/metrics", "/config"];
+const LINKS: readonly string[] = ["/dashboard", "/health", "/v1/health", "/status", "/metrics", "/config"];
 
 /** The routes of this file. */
 export function adminRoutes(options: HttpServerOptions): readonly Route[] {
   const health: Handler = (exchange) => healthReply(options, exchange);
   const page = indexPage(options.build);
-  const cpu = disabled("pprof");
-  const memory = disabled("mem-prof");
   return [
     { path: "/", methods: { GET: () => page }, errors: "plain" },
     { path: "/health", methods: { GET: health, POST: health }, errors: "plain" },
@@ -31,9 +30,7 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
     { path: "/config", methods: { GET: () => textReply(200, options.configText()) }, errors: "plain" },
     { path: "/debug/log_level", methods: { POST: async (exchange) => changeLogLevel(exchange, options.log) }, errors: "plain" },
     { path: "/debug/enable_trace", methods: { POST: () => textReply(501, "The 'tracing' feature is disabled") }, errors: "plain" },
-    { path: "/debug/prof/cpu", methods: { POST: cpu }, errors: "plain" },
-    { path: "/debug/prof/mem", methods: { POST: memory }, errors: "plain" },
-    { path: "/debug/prof/mem/{action}", methods: { GET: memory, POST: memory }, errors: "plain" },
+    ...profileRoutes(options),
   ];
 }
 
@@ -51,10 +48,6 @@ function reasonFor({ isTrusted }: Exchange, { db }: HttpServerOptions): string {
   const { reason, parts } = db.health();
   if (isTrusted) return reason ?? "";
   return `${parts.join(", ")} (why is told with credentials, and in the log)`;
-}
-
-function disabled(feature: string): Handler {
-  return () => textReply(501, `The '${feature}' feature is disabled`);
 }
 
 function statusText(options: HttpServerOptions, exchange: Exchange): string {
