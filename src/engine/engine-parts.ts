@@ -22,6 +22,8 @@ export interface BackupPlaces {
   readonly logFolder: string;
   /** Where copies of the meta store lie while they are read; only for them. */
   readonly copyFolder: string;
+  /** A backup ends unless it is renewed within this time. Default: `BACKUP_LEASE_MILLIS`. */
+  readonly leaseMillis?: number;
 }
 
 /** What an engine is made of. The engine owns all of them and closes them. */

@@ -244,7 +244,7 @@ export class Machine {
       },
       settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
       secure: () => meta.secure(),
-      snapshot: () => meta.snapshot(),
+      copyTo: (path) => meta.copyTo(path),
       close: () => undefined,
     };
   }

@@ -67,7 +67,9 @@ class Client {
         const table = `t${(number + row) % 3}`;
         return `${table},client=c${number},row=r${row} batch=${batch}i ${(batch + 1) * 1_000_000_000}`;
       });
-      const response = await fetch(`${base}/v1/influxdb/write`, { method: "POST", body: lines.join("\n") });
+      // On a connection of its own, so that the next batch goes to another thread.
+      const init = { method: "POST", body: lines.join("\n"), keepalive: false, headers: { connection: "close" } };
+      const response = await fetch(`${base}/v1/influxdb/write`, init);
       if (response.status !== 204) throw new Error(`a write answered ${response.status}: ${await response.text()}`);
       this.acknowledged++;
     }

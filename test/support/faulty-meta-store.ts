@@ -46,7 +46,7 @@ export function faultyMetaStore(store: MetaStore): FaultyMetaStore {
       check("secure", "write");
       store.secure();
     },
-    snapshot: () => store.snapshot(),
+    copyTo: (path) => store.copyTo(path),
     close: () => store.close(),
   };
 }

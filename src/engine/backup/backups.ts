@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { errorText, DbError } from "../../base/error.ts";
 import { BACKUPS_AT_ONCE_MAX, BACKUP_LEASE_MILLIS } from "../../base/limits.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BackupBegun, BackupOperations } from "../../query/query-context.ts";
@@ -61,43 +62,57 @@ export class Backups implements BackupOperations {
   private readonly parts: BackupParts;
   private readonly running: Map<string, Running> = new Map();
   private isFolderClean = false;
+  /** Copies of the meta store are made one at a time. */
+  private readonly turns: Turns = new Turns();
 
   constructor(parts: BackupParts) {
     this.parts = parts;
   }
 
-  async begin(): Promise<BackupBegun> {
-    const { places, meta, live, sequences, appends, streams, threads, trimmer, clock, logger } = this.parts;
+  private get leaseMillis(): number {
+    return this.parts.places?.leaseMillis ?? BACKUP_LEASE_MILLIS;
+  }
+
+  begin(): Promise<BackupBegun> {
+    return this.turns.alone(() => this.beginNow());
+  }
+
+  private async beginNow(): Promise<BackupBegun> {
+    const { places, meta, live, sequences, appends, threads, trimmer, clock, logger } = this.parts;
     if (places === undefined) throw new DbError(StatusCode.Unsupported, "cannot back up: this server's files are not on a disk");
     if (this.running.size >= BACKUPS_AT_ONCE_MAX) {
       throw new DbError(StatusCode.RateLimited, `cannot back up: ${this.running.size} backups are under way; wait for one to end`);
     }
     const id = randomBytes(8).toString("hex");
+    const copy = join(places.copyFolder, `${id}.db`);
+    await this.prepareFolder(places.copyFolder);
     // What was committed is in memory by the next turn of the event loop: then the meta store and the tables' lists of files agree.
     await new Promise<void>((resolve) => void setImmediate(resolve));
     // From here to the last retained file nothing waits: this is the moment.
+    const copied = meta.copyTo(copy);
     const sequence = sequences.newest;
     const moment = clock.nowMillis();
-    const bytes = meta.snapshot();
     const files = [...live.regions()].map((region) => region.retainFiles());
     const logHeld = trimmer.hold();
-    const copy = join(places.copyFolder, `${id}.db`);
     this.running.set(id, { copy, files, releaseLog: logHeld.release, timer: this.expiry(id) });
     try {
-      await Promise.all([this.write(places.copyFolder, copy, bytes), appends.settled(), threads.settled(), logHeld.held, meta.settled()]);
+      await Promise.all([copied, appends.settled(), threads.settled(), logHeld.held, meta.settled()]);
     } catch (error) {
       await this.end(id);
-      if (error instanceof DbError) throw error;
-      throw new DbError(StatusCode.StorageUnavailable, `cannot back up: ${errorText(error)}`, { cause: error });
+      throw error;
     }
     threads.drain();
     logger.info({ backup: id, sequence }, "a backup began");
-    const logs = streams.all().map((stream) => {
+    const { dataFolder, logFolder } = places;
+    return { id, moment, sequence, metaFile: copy, dataFolder, logFolder, logs: this.logs(), leaseMillis: this.leaseMillis };
+  }
+
+  private logs(): BackupBegun["logs"] {
+    const { streams, appends } = this.parts;
+    return streams.all().map((stream) => {
       const known = stream.newestKnown();
       return { thread: stream.id, newest: stream === streams.own ? Math.max(known ?? 0, appends.newest()) : known };
     });
-    const { dataFolder, logFolder } = places;
-    return { id, moment, sequence, metaFile: copy, dataFolder, logFolder, logs, leaseMillis: BACKUP_LEASE_MILLIS };
   }
 
   renew(id: string): void {
@@ -129,15 +144,18 @@ export class Backups implements BackupOperations {
     for (const id of this.running.keys()) await this.end(id);
   }
 
-  private async write(folder: string, copy: string, bytes: Uint8Array): Promise<void> {
-    if (!this.isFolderClean) await rm(folder, { recursive: true, force: true });
-    this.isFolderClean = true;
-    await mkdir(folder, { recursive: true });
-    await Bun.write(copy, bytes);
+  private async prepareFolder(folder: string): Promise<void> {
+    try {
+      if (!this.isFolderClean) await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+      this.isFolderClean = true;
+    } catch (error) {
+      throw new DbError(StatusCode.StorageUnavailable, `cannot back up: cannot make ${folder}: ${errorText(error)}`, { cause: error });
+    }
   }
 
   private expiry(id: string): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => void this.expire(id), BACKUP_LEASE_MILLIS); // Never rejects.
+    const timer = setTimeout(() => void this.expire(id), this.leaseMillis); // Never rejects.
     timer.unref();
     return timer;
   }
@@ -146,7 +164,7 @@ export class Backups implements BackupOperations {
     const { logger } = this.parts;
     try {
       if (!this.running.has(id)) return;
-      logger.warn({ backup: id, millis: BACKUP_LEASE_MILLIS }, "nobody renewed a backup: it ends, and what it kept in place may go");
+      logger.warn({ backup: id, millis: this.leaseMillis }, "nobody renewed a backup: it ends, and what it kept in place may go");
       await this.end(id);
     } catch (error) {
       logger.error({ backup: id, error: errorText(error) }, "cannot end a backup that nobody renewed");

@@ -42,7 +42,7 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
         throw noted(error);
       }
     },
-    snapshot: () => meta.snapshot(),
+    copyTo: (path) => meta.copyTo(path),
     close: () => meta.close(),
   };
 }

@@ -8,7 +8,6 @@ import { tableNotFound } from "../../table/not-found.ts";
 import { nearestName } from "../../base/text/nearest.ts";
 import { resolveName } from "../plan/from/source.ts";
 import type { QueryContext } from "../query-context.ts";
-import { BOTH, joined, queriesOf, type StatementNeeds, WRITES } from "../statement-needs.ts";
 import type { Expression } from "../sql/syntax/ast.ts";
 import { printExpression } from "../sql/print/print.ts";
 import type { Statement } from "../sql/syntax/statement-ast.ts";
@@ -113,9 +112,9 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   return rowsResult([{ name, type: typeof value === "string" ? STRING : INT64 }], [[value]]);
 }
 
-/** To write; what is about backups, to read as well: they hold all tables. */
-export function needsOfAdmin(statement: Admin): StatementNeeds {
-  return joined(FUNCTIONS[statement.name]?.reads === true ? BOTH : WRITES, queriesOf(statement));
+/** Whether a function shows what is stored. */
+export function adminReads({ name }: Admin): boolean {
+  return FUNCTIONS[name]?.reads === true;
 }
 
 function unknownFunction(name: string): DbError {

@@ -26,8 +26,8 @@ export function memoryMetaStore(): MetaStore {
     },
     settled: () => Promise.resolve(),
     secure: () => undefined,
-    snapshot() {
-      const database = new Database(":memory:", { strict: true });
+    async copyTo(path) {
+      const database = new Database(path, { create: true, strict: true });
       try {
         makeLayout(database);
         const put = database.query("INSERT INTO meta (key, value, crc) VALUES (?, ?, ?)");
@@ -38,7 +38,6 @@ export function memoryMetaStore(): MetaStore {
           seal = resealed(seal, undefined, crc);
         }
         database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
-        return database.serialize();
       } finally {
         database.close();
       }

@@ -31,7 +31,12 @@ export interface MetaStore {
    * @throws DbError StorageUnavailable
    */
   secure(): void;
-  /** The bytes of a database file (FORMAT.md) with all entries of now: it opens as `meta.db`. @throws DbError StorageUnavailable */
-  snapshot(): Uint8Array;
+  /**
+   * Makes a database file (FORMAT.md) with the entries as they are when it is called, whatever is committed meanwhile: it opens as
+   * `meta.db`. One copy at a time.
+   *
+   * @throws DbError StorageUnavailable, at once or later
+   */
+  copyTo(path: string): Promise<void>;
   close(): void;
 }

@@ -120,25 +120,22 @@ function checkPages(database: Database): void {
   if (said !== "ok") throw new Damage(`its pages are not as they were written: ${said?.trim()}`);
 }
 
-/** Bytes of a database's header that say which journal it has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
+/** Bytes of a header that say which journal a database has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
 const JOURNAL_BYTES = [18, 19];
 
-/** A copy of a database that needs no other file beside it: its header says so; the copy is changed in place. */
-export function withoutJournal(copy: Uint8Array): Uint8Array {
-  for (const at of JOURNAL_BYTES) copy[at] = 1;
-  return copy;
-}
-
 /**
- * The entries whose keys begin with `prefix`, of a copy that `MetaStore.snapshot` gave, in the order of their keys.
+ * The entries whose keys begin with `prefix`, of a file that `MetaStore.copyTo` made, in the order of their keys.
  *
+ * @param bytes of the file; they are changed: in memory no database can have a journal beside it
  * @throws Damage, or SQLite's error, when the copy is not whole
  */
-export function entriesOfSnapshot(copy: Uint8Array, prefix: string): readonly StoredEntry[] {
-  const database = Database.deserialize(copy, { strict: true, readonly: true });
+export function entriesOfCopy(bytes: Uint8Array, prefix: string): readonly StoredEntry[] {
+  for (const at of JOURNAL_BYTES) bytes[at] = 1;
+  const database = Database.deserialize(bytes, { strict: true, readonly: true });
   try {
     checkAll(database);
-    return database.query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key").all().filter(({ key }) => key.startsWith(prefix));
+    const all = database.query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key").all();
+    return all.filter(({ key }) => key.startsWith(prefix));
   } finally {
     database.close();
   }

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
-import { byteText } from "../byte-progress.ts";
+import { byteText } from "../common/byte-progress.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
-import { flagLines } from "../flag-lines.ts";
+import { flagLines } from "../common/flag-lines.ts";
 import { type FoundBackup, findBackups, type Manifest } from "./manifest.ts";
 import { momentText } from "./moment.ts";
 import { targetOf } from "./open-target.ts";

@@ -9,7 +9,7 @@ import { diskFolder } from "../../../test/support/disk-folder.ts";
 import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { testIo } from "../../../test/support/tool-io.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { findBackups } from "./manifest.ts";
+import { findBackups, inPieces } from "./manifest.ts";
 import { targetOf } from "./open-target.ts";
 import { pickBackup, restoreBackup, verifyBackup } from "./restore-backup.ts";
 import type { BackupServer } from "./server-client.ts";
@@ -292,6 +292,20 @@ test("a directory that is not empty is left alone", async () => {
   const place = { home, logFolder: join(home, "wal") };
   expect(await messageOf(restoreBackup(target, await pickBackup(target, {}), place, testIo()))).toContain("it is not empty");
   expect(statSync(join(home, "meta.db")).size).toBe(size);
+});
+
+test("an object of several parts comes back from S3 as it was", async () => {
+  const { target, store } = s3Target();
+  const bytes = new Uint8Array(40 * 1024 * 1024);
+  for (let i = 0; i < bytes.length; i += 4096) bytes[i] = i / 4096;
+  await target.write("a/large", inPieces(bytes));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of target.read("a/large")) pieces.push(piece.slice());
+  expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+  expect(await target.list()).toEqual([{ name: "a/large", byteLength: bytes.length }]);
+  store.failPart = 2;
+  expect(await messageOf(target.write("a/other", inPieces(bytes)))).toContain("cannot write some/prefix/a/other in s3://bucket");
+  expect(await target.list()).toHaveLength(1);
 });
 
 test("errors of a store name the object and no credential", async () => {

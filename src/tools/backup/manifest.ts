@@ -39,8 +39,6 @@ export interface Manifest {
   readonly moment: number;
   /** The backup has the log records up to it. */
   readonly sequence: number;
-  /** Version of Varve that made it. */
-  readonly varve: string;
   readonly files: readonly BackupFile[];
 }
 
@@ -56,22 +54,22 @@ export function manifestName(id: string): string {
 }
 
 /** The bytes of a manifest. */
-export function encodeManifest({ id, moment, sequence, varve, files }: Manifest): Uint8Array {
+export function encodeManifest({ id, moment, sequence, files }: Manifest): Uint8Array {
   const listed = files.map(({ path, object, byteLength, sha256, crc }) => ({ path, object, bytes: byteLength, sha256, crc }));
-  const line = JSON.stringify({ format: FORMAT, version: VERSION, id, moment, sequence, varve, files: listed });
+  const line = JSON.stringify({ format: FORMAT, version: VERSION, id, moment, sequence, files: listed });
   return new TextEncoder().encode(`${line}\n${sha256Of(line)}\n`);
 }
 
 /** @throws Error with what is wrong with it */
-export function decodeManifest(bytes: Uint8Array): Manifest {
+function decodeManifest(bytes: Uint8Array): Manifest {
   const [line = "", sum = "", ...rest] = new TextDecoder("utf-8", { fatal: true }).decode(bytes).split("\n");
   if (rest.length !== 1 || rest[0] !== "" || sum !== sha256Of(line)) throw new Error("it does not match its checksum");
   const value = JSON.parse(line) as Record<string, unknown>; // As it was written: its checksum matches.
   if (value["format"] !== FORMAT) throw new Error("it is no manifest of a backup");
   if (value["version"] !== VERSION) throw new Error(`it has version ${String(value["version"])}; this Varve knows ${VERSION}: upgrade it`);
   const files = (value["files"] as Record<string, unknown>[]).map(fileOf);
-  const { id, moment, sequence, varve } = value;
-  return { id: String(id), moment: Number(moment), sequence: Number(sequence), varve: String(varve), files };
+  const { id, moment, sequence } = value;
+  return { id: String(id), moment: Number(moment), sequence: Number(sequence), files };
 }
 
 function fileOf(value: Record<string, unknown>): BackupFile {

@@ -9,7 +9,7 @@ import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText } from "../../base/error.ts";
 import { lockDataDirectory } from "../../storage/data-directory.ts";
-import { ByteProgress } from "../byte-progress.ts";
+import { ByteProgress } from "../common/byte-progress.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { makeFolders, syncFolder, writeFile } from "./folder-target.ts";

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
-import { byteText } from "../byte-progress.ts";
+import { byteText } from "../common/byte-progress.ts";
 import type { ToolProgram } from "../tool.ts";
-import { flagLines } from "../flag-lines.ts";
+import { flagLines } from "../common/flag-lines.ts";
 import { momentText, parseMoment } from "./moment.ts";
 import { targetOf } from "./open-target.ts";
 import { pickBackup, restoreBackup, verifyBackup } from "./restore-backup.ts";

@@ -13,14 +13,13 @@ import { errorText } from "../../base/error.ts";
 import { decodeFile } from "../../engine/schema/meta-codec.ts";
 import type { BackupBegun } from "../../query/query-context.ts";
 import type { MetaValue } from "../../storage/meta-store/meta-store.ts";
-import { entriesOfSnapshot } from "../../storage/meta-store/sqlite-layout.ts";
+import { entriesOfCopy } from "../../storage/meta-store/sqlite-layout.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import { ENDS_NAME } from "../../storage/wal/ends-file.ts";
 import { encodeEnds, logPrefix, type SegmentPrefix } from "../../storage/wal/log-prefix.ts";
 import { encodeThreadNames, NAMES_FILE } from "../../storage/wal/thread-log-names.ts";
 import { threadLogFolder } from "../../storage/wal/thread-logs.ts";
-import { VERSION } from "../../version.ts";
-import { ByteProgress } from "../byte-progress.ts";
+import { ByteProgress } from "../common/byte-progress.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { piecesOf } from "./folder-target.ts";
@@ -116,7 +115,7 @@ class Taking {
   async copyMeta(): Promise<void> {
     const bytes = await readFile(this.begun.metaFile);
     await this.copy("meta.db", inPieces(bytes));
-    this.dataFiles = entriesOfSnapshot(bytes, "file/").map(({ key, value }) => decodeFile(key, JSON.parse(value) as MetaValue));
+    this.dataFiles = entriesOfCopy(bytes, "file/").map(({ key, value }) => decodeFile(key, JSON.parse(value) as MetaValue));
   }
 
   /** Of each log the records up to the moment, with its ends as a start wants them. */
@@ -169,7 +168,7 @@ class Taking {
   async finish(): Promise<TakenBackup> {
     const { id, begun, files, made, copiedBytes } = this;
     const { moment, sequence } = begun;
-    const manifest = { id, moment, sequence, varve: VERSION, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+    const manifest = { id, moment, sequence, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
     const copiedFiles = made.length;
     this.check(0);
     await this.target.write(manifestName(id), inPieces(encodeManifest(manifest)));

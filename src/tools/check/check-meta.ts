@@ -28,7 +28,7 @@ const NO_PAGES: ReadonlyMap<number, number> = new Map();
 /** The layout whose entries have checksums. */
 const VERSION = 2;
 const ADVICE =
-  "restore meta.db, or the whole store, from a backup (varve restore); without one, read the data files, which are Parquet, into a new store";
+  "restore the store, or its meta.db, from a backup (varve restore); without one, read the data files, which are Parquet, into a new one";
 const MEANS = "the server does not start: it would not know which tables and files there are";
 
 /** What the rest of a check needs of the entries. */
@@ -133,7 +133,7 @@ function tellUnused(file: string, journal: string | undefined, inJournal: Readon
   try {
     const used = new RangeMap();
     const isReplaced = inJournal.has(1);
-    addUsed(pages.read, pages.pageBytes, inJournal, used);
+    addUsed((number) => pages.read(number), pages.pageBytes, inJournal, used);
     for (const { from, to } of used.gaps(pages.fileBytes)) sink.unused({ file: FILE, from, to, why: "free space of the database" });
     for (const range of isReplaced ? [] : UNUSED_HEADER) sink.unused({ file: FILE, ...range });
     if (journal !== undefined)

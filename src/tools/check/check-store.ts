@@ -17,6 +17,8 @@ import type { CheckSink } from "./finding.ts";
 export interface CheckedPlace {
   readonly home: string;
   readonly logFolder: string;
+  /** As `checkDataFile` has it. */
+  readonly isQuick: boolean;
 }
 
 /** How much was looked at. */
@@ -42,7 +44,7 @@ const UNREAD_FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** Bytes that a check reads, about. */
-export async function bytesToCheck({ home, logFolder }: CheckedPlace): Promise<number> {
+export async function bytesToCheck({ home, logFolder }: Pick<CheckedPlace, "home" | "logFolder">): Promise<number> {
   let bytes = 0;
   const add = async (folder: string): Promise<void> => {
     if (!existsSync(folder)) return;
@@ -62,7 +64,7 @@ export async function checkStore(place: CheckedPlace, sink: CheckSink): Promise<
   const known = await checkMeta(home, sink);
   if (known === undefined)
     sink.note("without the meta store nobody knows what data files there must be: those that are there are not checked");
-  else await checkFiles(home, known, sink);
+  else await checkFiles(place, known, sink);
   const show = (path: string): string => {
     const shown = relative(home, path);
     return shown.startsWith("..") ? path : shown;
@@ -73,13 +75,13 @@ export async function checkStore(place: CheckedPlace, sink: CheckSink): Promise<
   return { dataFiles: known?.files.length ?? 0, ...logs };
 }
 
-async function checkFiles(home: string, known: KnownStore, sink: CheckSink): Promise<void> {
+async function checkFiles({ home, isQuick }: CheckedPlace, known: KnownStore, sink: CheckSink): Promise<void> {
   const folder = join(home, "data");
   const store = localFileStore(folder);
   const names = new Set<string>();
   for (const file of known.files) {
     names.add(file.name);
-    await checkDataFile(file, store, `data/${file.name}`, sink);
+    await checkDataFile(file, store, `data/${file.name}`, isQuick, sink);
   }
   for (const name of await filesBelow(folder)) if (!names.has(name)) await tellUnnamed(name, home, known, names, sink);
 }

@@ -1,6 +1,6 @@
 /** A line of progress on a terminal: how many of how many bytes, how fast, how long yet. Nothing where nobody sees it. */
-import { type Clock, systemClock } from "../base/clock.ts";
-import type { ToolIo } from "./tool.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { ToolIo } from "../tool.ts";
 
 /** Shortest time between two drawings: a person sees no more. */
 const DRAW_MILLIS = 200;

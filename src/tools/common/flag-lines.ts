@@ -1,4 +1,4 @@
-import type { Flag } from "../config/flag.ts";
+import type { Flag } from "../../config/flag.ts";
 
 /** The flags of a tool as lines of its help. */
 export function flagLines(flags: readonly Flag[]): string {
