@@ -417,6 +417,9 @@ threads = 0
 
 [logging]
 level = "info"
+enable_otlp_tracing = false
+otlp_endpoint = "http://localhost:4318/v1/traces"
+tracing_sample_ratio.default_ratio = 1.0
 
 [slow_query]
 enable = true

@@ -1,6 +1,7 @@
 /**
  * One request on its way through the server.
  */
+import type { TraceContext } from "../../base/trace/trace-context.ts";
 import type { User } from "../../db/auth/user.ts";
 import type { PaceLimits } from "./body/body-pace.ts";
 import type { BodyShare } from "./body/in-flight.ts";
@@ -20,6 +21,8 @@ export interface Exchange {
   client(): string;
   /** Fires when the client leaves or the request times out. */
   readonly signal: AbortSignal;
+  /** The span of the request; undefined: it is not recorded. */
+  readonly trace: TraceContext | undefined;
   /** Monotonic milliseconds when the request came in. */
   readonly startedMs: number;
   /** Database that the headers and the query chose, existing or not. */
