@@ -88,7 +88,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["change", "backup"],
       ["wiring"],
     ],
-    contracts: ["engine-parts.ts"],
+    contracts: ["engine-parts.ts", "background-work.ts"],
   },
   "src/format/parquet": {
     ranks: [["encodings", "thrift"], ["schema"], ["page"], ["chunks"], ["footer"], ["reading", "writing"], ["groups"], ["testing"]],

@@ -78,6 +78,9 @@ export const DRY_RUN_LINES_SHOWN_MAX = 100;
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;
 
+/** Largest query of logs, in bytes. Reason: it is parsed at once. Error: 413. */
+export const LOG_QUERY_BYTES_MAX: number = 256 * 1024;
+
 /** Largest buffer for snappy blocks that a thread keeps; larger blocks are unfolded into memory of their own. */
 export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;
 
