@@ -7,5 +7,14 @@ export const TOOLS: readonly Tool[] = [
     summary: "asks a running server: a prompt on a terminal, statements from a pipe",
     load: async () => (await import("./sql/sql.ts")).sql,
   },
-  { name: "import", summary: "reads files or another server into a running server", load: async () => (await import("./import/import.ts")).importTool },
+  {
+    name: "export",
+    summary: "writes tables, queries or whole databases of a running server into files",
+    load: async () => (await import("./export/export.ts")).exportTool,
+  },
+  {
+    name: "import",
+    summary: "reads files or another server into a running server",
+    load: async () => (await import("./import/import.ts")).importTool,
+  },
 ];

@@ -26,7 +26,11 @@ const FLAGS: readonly Flag[] = [
   { name: "time", value: "<column>", help: "of a table to be made: its time index (default: the first column of times)" },
   { name: "tags", value: "<a,b>", help: "of a table to be made: the columns that tell series apart" },
   { name: "append", help: "of a table to be made: keep every row" },
-  { name: "precision", value: "<unit>", help: "unit of times in line protocol, and of whole numbers that are times: s, ms, us, ns (default: ns)" },
+  {
+    name: "precision",
+    value: "<unit>",
+    help: "unit of times in line protocol, and of whole numbers that are times: s, ms, us, ns (default: ns)",
+  },
   { name: "delimiter", value: "<char>", help: "of csv (default: ,)" },
   { name: "remote-read", value: "<url>", help: "read series of a Prometheus instead of files" },
   { name: "match", value: "<selector>", help: 'of --remote-read: which series, such as {job="node"}' },
@@ -74,7 +78,8 @@ function optionsOf(flags: FlagValues): ImportOptions {
   const remote = values.get("remote-read");
   if (remote === undefined && words.length === 0) throw usage("no file is given: varve import [flags] <file>…");
   if (remote !== undefined && words.length > 0) throw usage("both files and --remote-read are given");
-  for (const name of ["match", "from", "to"]) if (remote === undefined && values.has(name)) throw usage(`--${name} has no effect without --remote-read`);
+  for (const name of ["match", "from", "to"])
+    if (remote === undefined && values.has(name)) throw usage(`--${name} has no effect without --remote-read`);
   const format = values.get("format");
   const precision = values.get("precision") ?? "ns";
   if (!Object.hasOwn(PRECISION_NANOS, precision)) throw usage("unknown --precision: want s, ms, us or ns");
@@ -86,7 +91,11 @@ function optionsOf(flags: FlagValues): ImportOptions {
     format: format === undefined ? undefined : formatNamed(format),
     table: values.get("table"),
     time: values.get("time"),
-    tags: values.get("tags")?.split(",").map((tag) => tag.trim()).filter((tag) => tag !== ""),
+    tags: values
+      .get("tags")
+      ?.split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ""),
     append: values.has("append"),
     precision,
     delimiter: values.get("delimiter"),
@@ -107,4 +116,3 @@ function countOf({ values }: FlagValues, name: string, fallback: number, most: n
   if (count >= 1 && count <= most) return count;
   throw new ConfigError(`cannot use --${name} ${text.slice(0, 20)}: want a number from 1 to ${most}`, EXIT_USAGE);
 }
-

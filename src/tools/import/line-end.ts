@@ -80,5 +80,7 @@ export function measurementOf(bytes: Uint8Array, start: number, end: number): st
     else if (byte === 0x2c || byte === SPACE) break;
     at++;
   }
-  return Buffer.from(bytes.subarray(from, Math.min(at, end))).toString("utf8").replace(/\\([, ])/g, "$1");
+  return Buffer.from(bytes.subarray(from, Math.min(at, end)))
+    .toString("utf8")
+    .replace(/\\([, ])/g, "$1");
 }

@@ -53,7 +53,11 @@ export async function lineSource(file: OpenFile, identity: string, options: Line
     size: file.byteLength,
     ...(isPlain ? {} : { progressOf: () => readBytes }), // Places count what is unpacked.
     pieces: (start) =>
-      piecesOf(bytesFrom(file, start.at, pace, (at) => (readBytes = at)), start, options),
+      piecesOf(
+        bytesFrom(file, start.at, pace, (at) => (readBytes = at)),
+        start,
+        options,
+      ),
     close: () => file.close(),
   };
 }

@@ -82,13 +82,19 @@ export class ImportState {
    * @param isFresh whether what is there is forgotten
    * @throws Error for one of another source or of other sizes of pieces, and for a file that is there and cannot be read
    */
-  static async open(path: string, parts: StateParts, isFresh: boolean): Promise<{ readonly state: ImportState; readonly isResumed: boolean }> {
+  static async open(
+    path: string,
+    parts: StateParts,
+    isFresh: boolean,
+  ): Promise<{ readonly state: ImportState; readonly isResumed: boolean }> {
     const found = isFresh ? undefined : await savedAt(path);
     if (found !== undefined && found.identity !== parts.identity) {
       throw new Error(`cannot go on: ${parts.source} is not what it was when its import began; --restart begins anew`);
     }
     if (found !== undefined && found.settings !== parts.settings) {
-      throw new Error(`cannot go on: the unfinished import of ${parts.source} had other flags; use the same ones, or --restart to begin anew`);
+      throw new Error(
+        `cannot go on: the unfinished import of ${parts.source} had other flags; use the same ones, or --restart to begin anew`,
+      );
     }
     const fresh: Saved = { version: 1, ...parts, nanos: String(parts.nanos), at: 0, context: {}, rowCount: 0, done: [], doubt: [] };
     return { state: new ImportState(path, found ?? fresh), isResumed: found !== undefined };
