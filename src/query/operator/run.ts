@@ -1,10 +1,11 @@
 /** Runs plans: each operator is an async iterator that pulls batches from the one below. */
+import { columnsOf } from "../expression/expression.ts";
 import { aggregate } from "./aggregate/aggregate.ts";
 import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { apply, lateralJoin } from "./apply/apply.ts";
 import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
-import { inputsOf, type NodeOf, type PlanNode } from "./contract/node.ts";
+import { inputsOf, type NodeOf, type PlanNode, visitExpressions } from "./contract/node.ts";
 import { newNodeMetrics } from "./contract/node-metrics.ts";
 import { firstOfEach } from "./distinct/first-of-each.ts";
 import { fillSlots } from "./fill/fill-slots.ts";
@@ -38,10 +39,10 @@ type Runs<N> = { run(node: N, context: ExecContext): Batches }["run"];
 const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   scan,
   source,
-  filter: (node, context) => filter(node, rowsFor(node, node.input, context), context),
+  filter: (node, context) => filtered(node, context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
   aggregate: (node, context) =>
-    computedFirst(node, run(node.input, context), context, context.interpretOnly ? aggregateInterpreted : groups),
+    computedFirst(node, run(node.input, context, columnsRead(node)), context, context.interpretOnly ? aggregateInterpreted : groups),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
@@ -68,24 +69,39 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
  * @param needed columns that the reader looks at: others may be NULL where copying them is work
  */
 export function run(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
-  const batches = node.kind === "unnest" ? unnest(node, run(node.input, context), context, needed) : operator(node, context);
+  const batches = node.kind === "unnest" ? unnest(node, run(node.input, context), context, needed) : operator(node, context, needed);
   return context.metrics === undefined ? batches : measured(node, batches, context);
 }
 
 /** Large scans go to other threads, with the operators right above them. */
-function operator(node: PlanNode, context: ExecContext): Batches {
-  if (context.workers === undefined) return here(node, context);
+function operator(node: PlanNode, context: ExecContext, needed: ReadonlySet<number> | undefined): Batches {
+  const hereFor = (own: PlanNode, ownContext: ExecContext): Batches =>
+    own.kind === "filter" && own === node ? filtered(own, ownContext, needed) : here(own, ownContext);
+  if (context.workers === undefined) return hereFor(node, context);
   switch (node.kind) {
     case "aggregate":
       return sharedAggregate(node, context, here);
     case "filter":
     case "project":
-      return sharedRows(node, context, here);
+      return sharedRows(node, context, hereFor);
     case "sort":
       return sharedTop(node, context, here, (input) => computedFirst(node, input, context, sort));
     default:
       return here(node, context);
   }
+}
+
+/** A filter, whose reader looks at some columns, or at all. */
+function filtered(node: NodeOf<"filter">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const own = needed === undefined ? undefined : new Set([...needed, ...columnsOf(node.predicate)]);
+  return filter(node, rowsFor(node, node.input, context, own), context, needed);
+}
+
+/** The columns that an operator's expressions read. */
+function columnsRead(node: PlanNode): ReadonlySet<number> {
+  const read = new Set<number>();
+  visitExpressions(node, (expression) => columnsOf(expression, read));
+  return read;
 }
 
 /** LIMIT and OFFSET; above a sort, that does not even gather the rows that are left out. */

