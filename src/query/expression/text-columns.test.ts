@@ -182,7 +182,7 @@ const TEXTS_OF = [
 const OTHERS_OF = [
   ["length(X)", "octet_length(X)", "bit_length(X)", "ascii(X)", "strpos(X, 'b')", "strpos(X, Y)", "position('é' IN X)", "locate('b', X)"],
   ["contains(X, 'ab')", "contains(X, '')", "contains(X, Y)", "starts_with(X, 'a')", "ends_with(X, 'é')", "starts_with(X, Y)"],
-  ["X = 'ab'", "X <> ''", "X < 'b'", "X >= 'é'", "X = Y", "X < Y", "'a' <= X", "X IS NULL", "X IS NOT NULL", "X = NULL"],
+  ["X = 'ab'", "X <> ''", "X < 'b'", "X >= 'é'", "X = Y", "X < Y", "'a' <= X", "X IS NULL", "X IS NOT NULL", "X = NULL", "lower(X) = 'ab'", "upper(X) >= 'AB'", "lower(X) <> Y"],
   ["X IN ('a', 'ab', '')", "X NOT IN ('a', 'é', '😀')", "X IN ('a', NULL)", "X BETWEEN 'a' AND 'b'"],
   ["X LIKE 'a%'", "X LIKE '%b'", "X LIKE '%ab%'", "X LIKE 'ab'", "X LIKE '%'", "X LIKE ''", "X LIKE '%é%'", "X NOT LIKE '%b%'"],
   ["X LIKE '_b%'", "X LIKE '%_'", "X LIKE '_'", "X LIKE '%a_b%'", "X LIKE '%a%b%a%'", "X LIKE 'a%b_c%'", "X LIKE '%\\%%'", "X LIKE '%__'"],

@@ -11,7 +11,7 @@ import { textLength } from "../../column/coded-text.ts";
 import { pickedValidity, type PickedRows, textsOf } from "../../column/texts.ts";
 import type { NumberArray, Validity, Vector } from "../../column/vector.ts";
 import { chosenTexts } from "../function/columns/choose.ts";
-import { comparedTexts, comparedWithText } from "../function/columns/compare.ts";
+import { CASE_BYTES, comparedTexts, comparedWithText } from "../function/columns/compare.ts";
 import { bytePattern, likeRows } from "../function/columns/like.ts";
 import { bothPresent, numbers, texts as textOperand, textsOfOperand, validityOf } from "../function/columns/operand.ts";
 import { wholeNumberTexts } from "../function/columns/number-texts.ts";
@@ -19,7 +19,7 @@ import { TextSet } from "../function/columns/text-set.ts";
 import type { Operand } from "../function/signature/column-function.ts";
 import type { Environment } from "../function/signature/environment.ts";
 import type { Texts } from "../../column/texts.ts";
-import { comparisonOf, operandsOf, type TypedExpression } from "./expression.ts";
+import { type CompareOperator, comparisonOf, operandsOf, type TypedExpression } from "./expression.ts";
 
 /** Computes an expression over the rows of a batch, or over some of them; undefined: the interpreter has to. */
 export type ColumnRun = (batch: Batch, picked: PickedRows | undefined) => Operand | undefined;
@@ -157,14 +157,7 @@ function textsFrom(run: ColumnRun, batch: Batch, picked: PickedRows | undefined)
 function comparisonRun(expression: Of<"compare">, parts: ColumnParts): ColumnRun | undefined {
   const turned = comparisonOf(expression);
   if (turned !== undefined && typeof turned.constant.value === "string") {
-    const run = columnRun(turned.subject, parts);
-    const { operator } = turned;
-    const { value } = turned.constant;
-    if (run === undefined) return undefined;
-    return (batch, picked) => {
-      const given = textsFrom(run, batch, picked);
-      return given === undefined ? undefined : numbers(comparedWithText(given, rowsOf(batch, picked), operator, value), given.validity);
-    };
+    return constantComparison(turned.subject, turned.operator, turned.constant.value, parts);
   }
   const [left, right] = runsOf([expression.left, expression.right], parts) ?? [];
   if (left === undefined || right === undefined) return undefined;
@@ -177,6 +170,33 @@ function comparisonRun(expression: Of<"compare">, parts: ColumnParts): ColumnRun
     return numbers(comparedTexts(a, b, rowCount, operator), bothPresent(a.validity, b.validity, rowCount));
   };
 }
+
+function constantComparison(subject: TypedExpression, operator: CompareOperator, value: string, parts: ColumnParts): ColumnRun | undefined {
+  const run = columnRun(subject, parts);
+  if (run === undefined) return undefined;
+  const folded = foldedRun(subject, operator, value, parts);
+  return (batch, picked) => {
+    const quick = folded?.(batch, picked);
+    if (quick !== undefined) return quick;
+    const given = textsFrom(run, batch, picked);
+    return given === undefined ? undefined : numbers(comparedWithText(given, rowsOf(batch, picked), operator, value), given.validity);
+  };
+}
+
+/** `lower(text) = 'x'` without the text in lower case, where all is ASCII. */
+function foldedRun(subject: TypedExpression, operator: CompareOperator, value: string, parts: ColumnParts): ColumnRun | undefined {
+  const letterCase = subject.kind === "call" ? CASES[subject.function.name] : undefined;
+  const [inner] = subject.kind === "call" ? subject.args : [];
+  const run = letterCase === undefined || inner?.kind !== "column" ? undefined : columnRun(inner, parts);
+  if (run === undefined || letterCase === undefined) return undefined;
+  return (batch, picked) => {
+    const given = textsFrom(run, batch, picked);
+    if (given?.ascii !== true) return undefined;
+    return numbers(comparedWithText(given, rowsOf(batch, picked), operator, value, CASE_BYTES[letterCase]), given.validity);
+  };
+}
+
+const CASES: Readonly<Record<string, "lower" | "upper">> = { lower: "lower", lcase: "lower", upper: "upper", ucase: "upper" };
 
 function negate(truths: Uint8Array): Uint8Array {
   for (let row = 0; row < truths.length; row++) truths[row] = 1 - (truths[row] as number);

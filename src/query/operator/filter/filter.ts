@@ -3,8 +3,7 @@ import type { Vector } from "../../../column/vector.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf } from "../contract/node.ts";
-import { gatherRuns } from "../kernels/gather.ts";
-import { gatherBatch } from "../rows/held-rows.ts";
+import { gather, gatherRuns } from "../kernels/gather.ts";
 
 /**
  * The rows of `input` that meet the condition.
@@ -24,20 +23,16 @@ export async function* filter(
     if (count === batch.rowCount) yield batch;
     else if (count > 0) {
       const runs = batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, count);
-      yield { ...gatherBatch(withoutTexts(batch, needed), selection, count), runs };
+      const vectors = batch.vectors.map((vector, c) =>
+        vector.kind === "bytes" && needed?.has(c) === false ? nothing(count) : gather(vector, selection, count),
+      );
+      yield { rowCount: count, vectors, runs };
     }
     await context.pace.turn();
   }
 }
 
-/** The rows with NULL in place of the texts of columns that nobody needs. */
-function withoutTexts(batch: ExecBatch, needed: ReadonlySet<number> | undefined): ExecBatch {
-  if (needed === undefined) return batch;
-  const { rowCount } = batch;
-  const vectors = batch.vectors.map((vector, c) => (vector.kind === "bytes" && !needed.has(c) ? nothing(rowCount) : vector));
-  return { ...batch, vectors };
-}
-
+/** NULL in all rows of a column of bytes. */
 function nothing(rowCount: number): Vector {
   return { kind: "bytes", offsets: new Uint32Array(rowCount + 1), bytes: new Uint8Array(0), validity: new Uint8Array(rowCount) };
 }
