@@ -1,10 +1,11 @@
 /**
- * Groups of a match, over bytes, for expressions that begin at the start of the text and are read without going back:
+ * Groups of a match, over bytes, for expressions that are read without going back:
  *
  *   ^https?://(?:www\.)?([^/]+)/.*$       s, www. or not, then all but '/', then '/', then the rest
  *
  * Each repeat is one of single characters, of which none can begin what follows it: so only its greatest length can lead to a match, and
- * what remains are some choices, each tried once. Linear in the text, at most 2^`CHOICES_MAX` times.
+ * what remains are some choices, each tried once. Linear in the text, at most 2^`CHOICES_MAX` times. Where a match may begin anywhere,
+ * each place that may begin one is tried, as long as all that is read of a text stays below some times its length.
  */
 import type { CharacterSet, RegexNode } from "./syntax.ts";
 
@@ -15,6 +16,14 @@ const STEPS_MAX = 200;
 const BYTES = 256;
 /** Where a group begins and ends that took no part. */
 const NONE = -1;
+/** How many times a text may be read, and bytes more, before a search is given up. */
+const READS_MAX = 8;
+const READ_BYTES_MORE = 256;
+
+/** What a search comes to: a match, none, or too much to read. */
+export const Found = { no: 0, yes: 1, gaveUp: 2 } as const;
+/** One of them. */
+export type Found = (typeof Found)[keyof typeof Found];
 
 /** What a step does. */
 const StepKind = {
@@ -67,12 +76,20 @@ export class ByteCaptures {
   /** By group: where it begins and ends, or -1; the whole is group 0. */
   readonly slots: Int32Array;
   private readonly steps: readonly Step[];
+  /** Whether a match begins where the text does. */
+  private readonly isAnchored: boolean;
   private readonly first: number;
+  /** By byte: whether it may begin a match. */
+  private readonly begins: Uint8Array;
   private readonly saved: readonly Int32Array[];
+  /** Bytes read since a search began. */
+  private read = 0;
 
-  private constructor(maker: Maker, first: number) {
+  private constructor(maker: Maker, first: number, isAnchored: boolean) {
     this.steps = maker.steps;
     this.first = first;
+    this.isAnchored = isAnchored;
+    this.begins = maker.beginning(first).set;
     this.slots = new Int32Array((maker.groups + 1) * 2);
     this.saved = Array.from({ length: maker.choices }, () => new Int32Array(this.slots.length));
   }
@@ -85,11 +102,13 @@ export class ByteCaptures {
   /** The groups of a tree; undefined where it is not as simple as told above. */
   static of(tree: RegexNode): ByteCaptures | undefined {
     const parts = tree.kind === "sequence" ? tree.parts : [tree];
-    if (parts[0]?.kind !== "start") return undefined;
+    const isAnchored = parts[0]?.kind === "start";
     const maker = new Maker();
     const done = maker.add(stepOf(StepKind.done, 0));
-    const first = maker.make({ kind: "sequence", parts: parts.slice(1) }, maker.add(stepOf(StepKind.note, done, { number: 1 })));
-    return maker.isUnfit ? undefined : new ByteCaptures(maker, first);
+    const whole: RegexNode = { kind: "sequence", parts: isAnchored ? parts.slice(1) : parts };
+    const first = maker.make(whole, maker.add(stepOf(StepKind.note, done, { number: 1 })));
+    if (maker.isUnfit || (!isAnchored && maker.leastLength(first) === 0)) return undefined;
+    return new ByteCaptures(maker, first, isAnchored);
   }
 
   /**
@@ -101,8 +120,27 @@ export class ByteCaptures {
     for (const step of this.steps) step.isAbsent = step.lacking >= 0 && !all.includes(step.lacking);
   }
 
-  /** Whether the expression fits at the start of `bytes[start, end)`, which is UTF-8; notes its groups. */
-  match(bytes: Uint8Array, start: number, end: number): boolean {
+  /**
+   * Looks for the first match in `bytes[from, end)` of a text that begins at `start` and is UTF-8; notes its groups. A match that does not
+   * begin with the text has a byte at least, so that the next search may begin where it ends.
+   */
+  find(bytes: Uint8Array, start: number, from: number, end: number): Found {
+    if (this.isAnchored) return from === start && this.match(bytes, start, end) ? Found.yes : Found.no;
+    const { begins } = this;
+    const most = (end - start) * READS_MAX + READ_BYTES_MORE;
+    // Of all searches in a text: each may read far ahead of a short match.
+    if (from === start) this.read = 0;
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at] as number;
+      if (begins[byte] !== 1 || (byte & 0xc0) === 0x80) continue;
+      const matches = this.match(bytes, at, end);
+      if (this.read > most) return Found.gaveUp;
+      if (matches) return Found.yes;
+    }
+    return Found.no;
+  }
+
+  private match(bytes: Uint8Array, start: number, end: number): boolean {
     this.slots.fill(NONE);
     this.slots[0] = start;
     return this.run(this.first, bytes, start, end);
@@ -123,6 +161,7 @@ export class ByteCaptures {
         case StepKind.run: {
           const stop = stopOf(step, bytes, at, end);
           if (stop < 0) return false;
+          this.read += stop - at;
           at = stop;
           break;
         }
@@ -239,8 +278,25 @@ class Maker {
     return this.add(stepOf(StepKind.run, next, { bytes, min, max, lacking }));
   }
 
+  /** How many bytes a match from a step on has at least, or some less. */
+  leastLength(index: number): number {
+    const step = this.steps[index] as Step;
+    switch (step.kind) {
+      case StepKind.bytes:
+        return step.bytes.length + this.leastLength(step.next);
+      case StepKind.run:
+        return step.min + this.leastLength(step.next);
+      case StepKind.choice:
+        return Math.min(this.leastLength(step.next), this.leastLength(step.other));
+      case StepKind.done:
+        return 0;
+      default:
+        return this.leastLength(step.next);
+    }
+  }
+
   /** What can come at a step. */
-  private beginning(index: number): Beginning {
+  beginning(index: number): Beginning {
     const step = this.steps[index] as Step;
     switch (step.kind) {
       case StepKind.bytes: {

@@ -10,7 +10,7 @@ import { compileLinearRegex, compileReplacement, replacementParts, type Regex, t
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN, INT64, STRING } from "../../../column/data-type.ts";
 import { constantText, numbers, texts, textsOfOperand } from "../columns/operand.ts";
-import { extractedRows, matchingRows, type Matcher, replacedRows } from "../columns/regex.ts";
+import { extractedRows, matchCounts, matchingRows, type Matcher, replacedRows } from "../columns/regex.ts";
 import { listOf, resultOf } from "../nested/parts.ts";
 import type { ColumnCall, ColumnFunction, Operand } from "../signature/column-function.ts";
 import { type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
@@ -97,7 +97,7 @@ function capturesOf(pattern: string, flags: string): ByteCaptures | undefined {
   return made;
 }
 
-/** `regexp_replace` of constants. An expression that begins at the start of the text has one match at most: flag g says nothing. */
+/** `regexp_replace` of constants. */
 const replacedColumns: ColumnFunction = ([text, pattern, to, flags], { rowCount, present }) => {
   const given = textsOfOperand(text, rowCount);
   const [source, put, letters] = [constantText(pattern), constantText(to), flags === undefined ? "" : constantText(flags)];
@@ -108,7 +108,7 @@ const replacedColumns: ColumnFunction = ([text, pattern, to, flags], { rowCount,
   const parts = replacementParts(numberedGroups(put), regexOf(source, plain)).filter((part) => part !== "");
   const encoder = new TextEncoder();
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
-  const made = replacedRows(given, rowCount, present, found, bytes);
+  const made = replacedRows(given, rowCount, present, found, bytes, letters.includes("g"));
   return made === undefined ? undefined : texts(made);
 };
 
@@ -117,7 +117,17 @@ const extractedColumns: ColumnFunction = ([text, pattern], { rowCount, present }
   const given = textsOfOperand(text, rowCount);
   const source = constantText(pattern);
   const found = source === undefined ? undefined : capturesOf(source, "");
-  return given === undefined || found === undefined ? undefined : texts(extractedRows(given, rowCount, present, found));
+  const made = given === undefined || found === undefined ? undefined : extractedRows(given, rowCount, present, found);
+  return made === undefined ? undefined : texts(made);
+};
+
+/** `regexp_count` of a constant, without a start and flags. */
+const countedColumns: ColumnFunction = ([text, pattern, start], { rowCount }) => {
+  const given = textsOfOperand(text, rowCount);
+  const source = constantText(pattern);
+  const found = source === undefined || start !== undefined ? undefined : capturesOf(source, "");
+  const counts = given === undefined || found === undefined ? undefined : matchCounts(given, rowCount, found);
+  return counts === undefined ? undefined : numbers(counts, undefined);
 };
 
 /** Whether an expression fits into the text of each row. */
@@ -224,7 +234,9 @@ export const REGEX_FUNCTIONS: readonly ScalarFunction[] = [
     ),
     2,
   ),
-  lenient("regexp_count(text, pattern[, start[, flags]])", typed(["string", "string", "integer", "string"], INT64, 2), count),
+  lenient("regexp_count(text, pattern[, start[, flags]])", typed(["string", "string", "integer", "string"], INT64, 2), count, {
+    columns: countedColumns,
+  }),
   withFlags(
     strict(
       "regexp_instr(text, pattern[, start[, n[, flags[, group]]]])",
