@@ -16,6 +16,9 @@ import type { Operand } from "../function/signature/column-function.ts";
 
 const PARAMETERS = { filter: ["V", "P", "T", "n", "S"], project: ["V", "P", "T", "n", "O", "M"] } as const;
 
+/** Most columns that are computed for a loop. Reason: each takes some bytes a row, which nobody counts. */
+const COMPUTED_MAX = 64;
+
 /** One loop, and what it is run with. */
 export interface Loop<F> {
   readonly run: F;
@@ -61,6 +64,7 @@ export class Loops<F extends (...args: never[]) => number> {
     const layout: ColumnLayout[] = Array.from(batch.vectors, layoutOf);
     const computed: ColumnRun[] = [];
     const expression = withComputed(this.expression, batch, columns, computed, layout);
+    if (computed.length > COMPUTED_MAX) return undefined;
     const text = kind === "filter" ? emitFilter(expression, layout) : emitProjection(expression, layout);
     if (text === undefined) return undefined;
     context.onSource?.(kind, text.body);

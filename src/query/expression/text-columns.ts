@@ -14,7 +14,7 @@ import { chosenTexts } from "../function/columns/choose.ts";
 import { CASE_BYTES, comparedTexts, comparedWithText } from "../function/columns/compare.ts";
 import { bytePattern, likeRows } from "../function/columns/like.ts";
 import { bothPresent, numbers, texts as textOperand, textsOfOperand, validityOf } from "../function/columns/operand.ts";
-import { wholeNumberTexts } from "../function/columns/number-texts.ts";
+import { numbersOfTexts, wholeNumberTexts } from "../function/columns/number-texts.ts";
 import { TextSet } from "../function/columns/text-set.ts";
 import type { Operand } from "../function/signature/column-function.ts";
 import type { Environment } from "../function/signature/environment.ts";
@@ -35,8 +35,8 @@ export interface ColumnParts {
 
 /** Most bytes of texts of one column that are looked at in one go. Reason: others wait meanwhile. More: the interpreter, in turns. */
 const COLUMN_BYTES_MAX: number = 16 * 1024 * 1024;
-/** Most branches of CASE: they are numbered in bytes. */
-const BRANCHES_MAX = 255;
+/** Most branches of CASE and arguments of a call. Reason: each takes some bytes a row, which nobody counts. */
+const BRANCHES_MAX = 64;
 
 type Of<K extends TypedExpression["kind"]> = Extract<TypedExpression, { kind: K }>;
 
@@ -46,12 +46,8 @@ const isText = ({ type }: TypedExpression): boolean => type.kind === "string";
 export function readsTexts(expression: TypedExpression): boolean {
   if (expression.kind === "column" || expression.kind === "literal") return false;
   const { kind } = expression.type;
-  return (
-    (kind === "boolean" || kind === "int") &&
-    expression.kind !== "cast" &&
-    expression.kind !== "case" &&
-    operandsOf(expression).some(isText)
-  );
+  if (expression.kind === "cast") return (kind === "int" || kind === "float") && isText(expression.operand);
+  return (kind === "boolean" || kind === "int") && expression.kind !== "case" && operandsOf(expression).some(isText);
 }
 
 /** How an expression over texts is computed, where it gives truths, numbers or texts; undefined: not so. */
@@ -130,7 +126,7 @@ function runsOf(expressions: readonly TypedExpression[], parts: ColumnParts): re
 
 function callRun({ function: called, args }: Of<"call">, parts: ColumnParts): ColumnRun | undefined {
   const { columns } = called;
-  const runs = columns === undefined ? undefined : runsOf(args, parts);
+  const runs = columns === undefined || args.length > BRANCHES_MAX ? undefined : runsOf(args, parts);
   if (columns === undefined || runs === undefined) return undefined;
   const { environment } = parts;
   const isStrict = called.nulls === "propagate";
@@ -275,9 +271,16 @@ function caseRun({ branches, otherwise }: Of<"case">, parts: ColumnParts): Colum
   };
 }
 
-/** Whole numbers as text. */
-function castRun({ operand }: Of<"cast">, parts: ColumnParts): ColumnRun | undefined {
-  if (isText(operand)) return columnRun(operand, parts);
+/** Whole numbers as text, and texts as numbers. */
+function castRun({ operand, type, safe }: Of<"cast">, parts: ColumnParts): ColumnRun | undefined {
+  if (isText(operand)) {
+    const texts = columnRun(operand, parts);
+    if (texts === undefined || (type.kind !== "int" && type.kind !== "float")) return texts;
+    return (batch, picked) => {
+      const given = textsFrom(texts, batch, picked);
+      return given === undefined ? undefined : numbersOfTexts(given, rowsOf(batch, picked), type, safe);
+    };
+  }
   const run = operand.type.kind === "int" ? otherRun(operand, parts) : undefined;
   if (run === undefined) return undefined;
   return (batch, picked) => {
