@@ -118,7 +118,7 @@ function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<num
 /** A filter, whose reader looks at some columns, or at all. */
 function filtered(node: NodeOf<"filter">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
   const own = needed === undefined ? undefined : new Set([...needed, ...columnsOf(node.predicate)]);
-  return filter(node, testedRows(node, context, needed) ?? rowsFor(node, node.input, context, own), context);
+  return filter(node, testedRows(node, context, needed) ?? rowsFor(node, node.input, context, own), context, needed);
 }
 
 /** LIMIT and OFFSET; above a sort, that does not even gather the rows that are left out. */
