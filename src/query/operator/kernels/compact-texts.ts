@@ -7,7 +7,7 @@
  *   hashes, places, lengths   of each number: its hash, where its bytes lie (number of the chunk, position), and how many they are
  *   chunks   the bytes, in pieces of up to 1 MiB, or of one longer text
  */
-import { HASH_SEED } from "../../../base/bytes/hash.ts";
+import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { resized } from "../../../base/bytes/longer-array.ts";
@@ -35,13 +35,13 @@ function hashOf(view: DataView, start: number, end: number): number {
   let at = start;
   for (; at + 8 <= end; at += 8) {
     a = Math.imul(a ^ view.getInt32(at, true), 0x85ebca6b);
-    a ^= a >>> 15;
+    a = Math.imul(a ^ (a >>> 15), HASH_FACTOR);
     b = Math.imul(b ^ view.getInt32(at + 4, true), 0x9e3779b1);
-    b ^= b >>> 13;
+    b = Math.imul(b ^ (b >>> 13), HASH_FACTOR);
   }
   for (; at < end; at++) {
     a = Math.imul(a ^ view.getUint8(at), 0x85ebca6b);
-    a ^= a >>> 15;
+    a = Math.imul(a ^ (a >>> 15), HASH_FACTOR);
   }
   a = Math.imul(a ^ b, 0xc2b2ae35);
   a ^= a >>> 15;

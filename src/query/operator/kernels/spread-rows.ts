@@ -7,7 +7,7 @@
  *
  * Measured: `../aggregate/README.md`.
  */
-import { bytesHash, HASH_SEED } from "../../../base/bytes/hash.ts";
+import { bytesHash, HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { assert } from "../../../base/assert.ts";
 import { longerBytes } from "../../../base/bytes/longer-array.ts";
 import type { BytesVector, CodedVector, NumberArray, Validity, Vector } from "../../../column/vector.ts";
@@ -57,15 +57,15 @@ export function foldWords(words: Int32Array, width: 1 | 2, validity: Validity, r
 function foldSingles(words: Int32Array, rowCount: number, hashes: Int32Array): void {
   for (let i = 0; i < rowCount; i++) {
     const h = Math.imul(hashes[i]! ^ words[i]!, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
 function foldPairs(words: Int32Array, rowCount: number, hashes: Int32Array): void {
   for (let i = 0; i < rowCount; i++) {
     let h = Math.imul(hashes[i]! ^ words[2 * i]!, 0x85ebca6b);
-    h = Math.imul(h ^ (h >>> 15) ^ words[2 * i + 1]!, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    h = Math.imul(Math.imul(h ^ (h >>> 15), HASH_FACTOR) ^ words[2 * i + 1]!, 0x85ebca6b);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
@@ -74,8 +74,8 @@ function foldSome(words: Int32Array, width: 1 | 2, validity: Uint8Array, rowCoun
   for (let i = 0; i < rowCount; i++) {
     const isNull = validity[i] === 0;
     let h = Math.imul(hashes[i]! ^ (isNull ? NULL_WORD : words[i * width]!), 0x85ebca6b);
-    if (width === 2) h = Math.imul(h ^ (h >>> 15) ^ (isNull ? NULL_WORD : words[2 * i + 1]!), 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    if (width === 2) h = Math.imul(Math.imul(h ^ (h >>> 15), HASH_FACTOR) ^ (isNull ? NULL_WORD : words[2 * i + 1]!), 0x85ebca6b);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
@@ -98,7 +98,7 @@ export function foldTexts(column: BytesVector | CodedVector, rowCount: number, h
     const isNull = codes === undefined ? validity !== undefined && validity[i] === 0 : entry === 0;
     const own = isNull ? NULL_WORD : bytesHash(bytes, starts[entry]!, starts[entry + 1]!);
     const h = Math.imul(hashes[i]! ^ own, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
