@@ -13,7 +13,7 @@ import { longer } from "../../../base/bytes/longer-array.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Validity } from "../../../column/vector.ts";
-import { sameText, textHash, textHashes, viewOf } from "./text-hash.ts";
+import { sameBytes, textHash, textHashes, viewOf } from "./text-hash.ts";
 import { NO_NUMBER } from "./word-table.ts";
 
 const SLOTS_MIN = 256;
@@ -75,7 +75,7 @@ function findTexts(
       if (pairs[slot] !== hash || lengths[number] !== length) continue;
       const place = places[number]!;
       const chunk = place >>> CHUNK_BITS;
-      if (!sameText(views[chunk]!, chunks[chunk]!, place & (CHUNK_BYTES - 1), view, bytes, start, length)) continue;
+      if (!sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, start, length)) continue;
       into[row] = number;
       break;
     }
@@ -112,7 +112,7 @@ export class TextNumbers implements KnownTexts {
     const view = viewOf(bytes);
     for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
       const to = Math.min(rowCount, base + ROWS_AT_ONCE);
-      textHashes(view, bytes, offsets, base, to, hashes);
+      textHashes(view, offsets, base, to, hashes);
       if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
       for (let row = base; row < to; row++) {
         // Up to a row whose text is not among those in the slots.
@@ -143,7 +143,7 @@ export class TextNumbers implements KnownTexts {
   numberOf(bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
     if (this.viewed?.bytes !== bytes) this.viewed = { bytes, view: viewOf(bytes) };
     const { view } = this.viewed;
-    return this.numberBy(textHash(view, bytes, from, to), view, bytes, from, to, isNew);
+    return this.numberBy(textHash(view, from, to), view, bytes, from, to, isNew);
   }
 
   private numberBy(hash: number, view: DataView, bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
@@ -167,7 +167,7 @@ export class TextNumbers implements KnownTexts {
       if (pairs[slot] !== hash || lengths[number] !== to - from) continue;
       const place = places[number]!;
       const chunk = place >>> CHUNK_BITS;
-      if (sameText(views[chunk]!, chunks[chunk]!, place & (CHUNK_BYTES - 1), view, bytes, from, to - from)) return number;
+      if (sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, from, to - from)) return number;
     }
   }
 
