@@ -38,7 +38,6 @@ export interface Texts {
 interface KnownTexts {
   readonly lengths: Uint32Array;
   readonly places: Uint32Array;
-  readonly chunks: readonly Uint8Array[];
   readonly views: readonly DataView[];
 }
 
@@ -50,8 +49,8 @@ interface KnownTexts {
 function findTexts(
   pairs: Int32Array,
   mask: number,
-  { lengths, places, chunks, views }: KnownTexts,
-  { offsets, bytes, validity }: Texts,
+  { lengths, places, views }: KnownTexts,
+  { offsets, validity }: Texts,
   view: DataView,
   hashes: Int32Array,
   base: number,
@@ -148,8 +147,8 @@ export class TextNumbers implements KnownTexts {
 
   private numberBy(hash: number, view: DataView, bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
     const { slots } = this;
-    let known = this.numberIn(slots.pairs, hash, view, bytes, from, to);
-    if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, bytes, from, to);
+    let known = this.numberIn(slots.pairs, hash, view, from, to);
+    if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, from, to);
     if (known >= 0 || !isNew) return known;
     const id = this.newNumber();
     this.lengths[id] = to - from;
@@ -158,8 +157,8 @@ export class TextNumbers implements KnownTexts {
     return id;
   }
 
-  private numberIn(pairs: Int32Array, hash: number, view: DataView, bytes: Uint8Array, from: number, to: number): number {
-    const { lengths, places, chunks, views } = this;
+  private numberIn(pairs: Int32Array, hash: number, view: DataView, from: number, to: number): number {
+    const { lengths, places, views } = this;
     const mask = pairs.length - 1;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
       const number = pairs[slot + 1]! - 1;
