@@ -85,6 +85,17 @@ export interface RowsSummary {
   readonly columns: readonly ColumnSummary[];
 }
 
+/**
+ * A test of rows by some columns of a scan. Storage makes tests in their order, each on rows that passed those before it, and reads the
+ * other columns of rows that passed all. It may leave tests out: a batch whose rows passed all of them says so.
+ */
+export interface RowTest {
+  /** Places of columns in the projection. */
+  readonly columns: readonly number[];
+  /** Positions of the rows that pass, ascending; undefined: all. Valid until the next call. `batch` has `columns`, in their order. */
+  select(batch: Batch): Promise<Uint32Array | undefined>;
+}
+
 /** A read of one table. Conditions are joined by AND. Time range and tag predicates are exact: no row outside is returned. */
 export interface ScanRequest {
   /** Names of the columns wanted, in the order of the batches' vectors. May be empty: then only row counts matter. */
@@ -105,6 +116,10 @@ export interface ScanRequest {
   readonly newestPerSeries?: boolean;
   /** Stop after at least this many rows; the last batch may go over. */
   readonly limit?: number;
+  /** What rows of interest pass. */
+  readonly rowTests?: readonly RowTest[] | undefined;
+  /** Places in the projection of columns that only tests read: in batches of rows that passed they may be NULL. */
+  readonly unread?: readonly number[] | undefined;
   /** Checked once a batch. */
   readonly signal?: AbortSignal;
   /**
@@ -127,6 +142,8 @@ export interface ScanBatch extends Batch {
   readonly runs: SeriesRuns;
   /** Only when the request allows it: statistics of the batch's rows, which then has no vectors. Without `isPerSeries` it has no runs. */
   readonly summary?: RowsSummary;
+  /** Whether all rows passed the tests of the request. */
+  readonly isTested?: boolean;
 }
 
 /** What a scan read and skipped; filled while it runs; for EXPLAIN ANALYZE and metrics. */

@@ -2,11 +2,12 @@
  * Reads a table through a scan and holds the answer against the model.
  */
 import type { Batch } from "../../src/column/batch.ts";
+import type { DataType } from "../../src/column/data-type.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import { compareValues } from "../../src/query/function/value/value.ts";
 import type { Table } from "../../src/table/catalog.ts";
-import type { FieldCondition, ScanBatch, ScanRequest } from "../../src/table/scan.ts";
+import type { FieldCondition, RowTest, ScanBatch, ScanRequest } from "../../src/table/scan.ts";
 import type { SeriesView } from "../../src/table/series-view.ts";
 import { type ModelRow, type TableModel, textOf } from "./model.ts";
 
@@ -22,8 +23,9 @@ interface Answer {
 }
 
 /** Starts a scan and remembers what the model says now. */
-export async function startScan(table: Table, model: TableModel, request: ScanRequest): Promise<StartedScan> {
-  const want = model.scan(request);
+export async function startScan(table: Table, model: TableModel, plain: ScanRequest): Promise<StartedScan> {
+  const request = withTests(model, plain);
+  const want = model.scan(request).filter((row) => passesAll(request, (place) => row.get(request.projection[place]!)));
   const atOnce = table.scanAtOnce?.(request);
   if (atOnce !== undefined) compare(model, request, want, answersOf(model, request, atOnce));
   const numbers = request.numbers ?? table.series;
@@ -47,16 +49,59 @@ export async function checkScan(table: Table, model: TableModel, request: ScanRe
   await (await startScan(table, model, request)).finish();
 }
 
+/** A test of rows that takes some of them, by a hash of what they hold. */
+interface HashTest extends RowTest {
+  wants(values: readonly Scalar[]): boolean;
+}
+
+/** Half of the requests with tests: chosen by what they ask, so that no other choice changes. */
+function withTests(model: TableModel, request: ScanRequest): ScanRequest {
+  const { projection, limit, newestPerSeries, timeRange } = request;
+  const seed = Number(Bun.hash(`${projection.join()} ${timeRange.start} ${model.rowCount}`) % 1_000_003n);
+  if (projection.length === 0 || limit !== undefined || newestPerSeries === true || seed % 2 === 0) return request;
+  const place = (n: number): number => Math.floor(seed / (n + 2)) % projection.length;
+  const one = hashTest(model, request, [place(0)], seed % 9);
+  const two = hashTest(model, request, [...new Set([place(1), place(2)])], 4 + (seed % 5));
+  const rowTests = seed % 3 === 0 ? [one] : [one, two];
+  const unread = seed % 5 === 0 ? [place(0)] : [];
+  return { ...request, rowTests, unread };
+}
+
+/** Takes `share` of 8 rows. */
+function hashTest(model: TableModel, { projection }: ScanRequest, columns: readonly number[], share: number): HashTest {
+  const types = columns.map((place) => typeOf(model, projection[place]));
+  const wants = (values: readonly Scalar[]): boolean => Bun.hash(values.map(textOf).join()) % 8n < share;
+  return {
+    columns,
+    wants,
+    async select({ rowCount, vectors }) {
+      const rows = Array.from({ length: rowCount }, (_, row) => row);
+      const kept = rows.filter((row) => wants(vectors.map((vector, c) => scalarAt(vector, types[c]!, row))));
+      return kept.length === rowCount ? undefined : Uint32Array.from(kept);
+    },
+  };
+}
+
+function passesAll(request: ScanRequest, valueAt: (place: number) => Scalar): boolean {
+  return (request.rowTests ?? []).every((test) => (test as HashTest).wants(test.columns.map(valueAt)));
+}
+
+function typeOf(model: TableModel, name: string | undefined): DataType {
+  return model.columns.find((column) => column.name === name)?.type ?? { kind: "null" };
+}
+
 function readBatch(numbers: SeriesView, model: TableModel, request: ScanRequest, batch: ScanBatch, rows: Answer[]): void {
   checkRuns(numbers, model, request, batch);
   rows.push(...answersOf(model, request, batch));
 }
 
-function answersOf(model: TableModel, request: ScanRequest, batch: Batch): readonly Answer[] {
-  const types = request.projection.map((name) => model.columns.find((column) => column.name === name)?.type ?? { kind: "null" as const });
-  return Array.from({ length: batch.rowCount }, (_, row) => ({
+/** Rows that were not tested are tested here, as whoever reads them does. */
+function answersOf(model: TableModel, request: ScanRequest, batch: Batch & Pick<ScanBatch, "isTested">): readonly Answer[] {
+  const types = request.projection.map((name) => typeOf(model, name));
+  const rows = Array.from({ length: batch.rowCount }, (_, row) => ({
     values: batch.vectors.map((vector, c) => scalarAt(vector, types[c] ?? { kind: "null" }, row)),
   }));
+  return batch.isTested === true ? rows : rows.filter(({ values }) => passesAll(request, (place) => values[place]));
 }
 
 /** Runs cover the batch, are of one series each, and their times ascend. */
@@ -110,17 +155,18 @@ function checkTags(
 }
 
 function compare(model: TableModel, request: ScanRequest, want: readonly ModelRow[], rows: readonly Answer[]): void {
-  const textOfModel = (row: ModelRow): string => request.projection.map((name) => textOf(row.get(name))).join("|");
-  const got = rows.map(({ values }) => values.map(textOf).join("|"));
+  const shown = request.projection.map((name, place) => ({ name, place })).filter(({ place }) => request.unread?.includes(place) !== true);
+  const textOfModel = (row: ModelRow): string => shown.map(({ name }) => textOf(row.get(name))).join("|");
+  const got = rows.map(({ values }) => shown.map(({ place }) => textOf(values[place])).join("|"));
   const wanted = want.map(textOfModel);
   const isPruned = request.fieldBounds.length > 0 || (request.fieldConditions ?? []).length > 0;
   if (request.order === "series-time" && !isPruned) {
     // Rows of one series and time are in any order, which only append mode can show.
-    const shown = model.mode === "append" ? sortTies(model, want, textOfModel) : wanted;
+    const ordered = model.mode === "append" ? sortTies(model, want, textOfModel) : wanted;
     const answer = model.mode === "append" ? sortTiesLike(model, want, got) : got;
-    const length = request.limit === undefined ? shown.length : Math.min(got.length, shown.length);
-    expectEqual("rows in order", answer.slice(0, length), shown.slice(0, length), model.mode === "append" && request.limit !== undefined);
-    if (got.length > shown.length) fail("no more rows than there are", got.length, shown.length);
+    const length = request.limit === undefined ? ordered.length : Math.min(got.length, ordered.length);
+    expectEqual("rows in order", answer.slice(0, length), ordered.slice(0, length), model.mode === "append" && request.limit !== undefined);
+    if (got.length > ordered.length) fail("no more rows than there are", got.length, ordered.length);
   }
   const left = new Map<string, number>();
   for (const text of wanted) left.set(text, (left.get(text) ?? 0) + 1);

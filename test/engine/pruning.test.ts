@@ -112,7 +112,8 @@ test("a full-text index leaves out pages without the words", async () => {
 
 test("without an index the same searches read every page", async () => {
   const fixture = await tableWith({});
-  expect(await fixture.figure("SELECT temp FROM t WHERE msg @@ 'timeout'", "pages_read")).toBe(8); // First: later they are in the cache.
+  // First: later they are in the cache. Of `temp` only the page is read in which a row was found.
+  expect(await fixture.figure("SELECT temp FROM t WHERE msg @@ 'timeout'", "pages_read")).toBe(5);
   expect(await skipped(fixture, "msg @@ 'timeout'", 1)).toBe(0);
 });
 

@@ -8,6 +8,14 @@ export const DUCKDB_THREADS = 2;
 
 const FLOATS: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.DOUBLE, DuckDBTypeId.FLOAT]);
 
+/** What a value of a time is called by its unit, and how many nanoseconds that is: both systems have units of their own for a result. */
+const TICKS: readonly (readonly [name: string, nanos: bigint])[] = [
+  ["seconds", 1_000_000_000n],
+  ["millis", 1_000_000n],
+  ["micros", 1000n],
+  ["nanos", 1n],
+];
+
 /** One database; queries run one at a time. */
 export class DuckdbSession {
   private readonly instance: DuckDBInstance;
@@ -54,9 +62,9 @@ function cellOf(cell: DuckDBValue): CanonicalCell {
   if (cell === null || typeof cell !== "object") return cell;
   if ("days" in cell && typeof cell.days === "number") return cell.days;
   if ("scale" in cell && "value" in cell) return String(cell);
-  for (const ticks of ["seconds", "millis", "micros", "nanos"]) {
+  for (const [ticks, nanos] of TICKS) {
     const value = ticks in cell ? (cell as unknown as Record<string, unknown>)[ticks] : undefined;
-    if (typeof value === "bigint") return value;
+    if (typeof value === "bigint") return value * nanos;
   }
   throw new Error(`cannot compare a ${cell.constructor.name}`);
 }

@@ -1,5 +1,5 @@
 /** A query that is asked of Varve and of DuckDB, and what of its answer must be the same. */
-import type { CellKind, ResultDigest } from "../canonical.ts";
+import type { CanonicalCell, CellKind, ResultDigest } from "../canonical.ts";
 import { digestRows } from "../canonical.ts";
 import type { ResultColumn, ResultTable } from "../sql-client.ts";
 
@@ -38,7 +38,22 @@ export function comparedColumns(
 export function varveDigest(table: ResultTable, query: HeavyQuery): ResultDigest {
   const names = table.columns.map(({ name }) => name);
   const { order, isOrdered } = comparedColumns(query, names);
-  return digestRows(table.rows, table.columns.map(kindOf), order, isOrdered);
+  const nanos = table.columns.map(({ type }) => NANOS_OF_TYPE[type]);
+  const rows = table.rows.map((row) => row.map((cell, c) => inNanos(cell, nanos[c])));
+  return digestRows(rows, table.columns.map(kindOf), order, isOrdered);
+}
+
+/** By the type of a column: nanoseconds of its unit. */
+const NANOS_OF_TYPE: Readonly<Record<string, bigint>> = {
+  TimestampSecond: 1_000_000_000n,
+  TimestampMillisecond: 1_000_000n,
+  TimestampMicrosecond: 1000n,
+  TimestampNanosecond: 1n,
+};
+
+function inNanos(cell: CanonicalCell, nanos: bigint | undefined): CanonicalCell {
+  const isWhole = typeof cell === "string" || typeof cell === "number";
+  return nanos === undefined || !isWhole ? cell : BigInt(cell) * nanos;
 }
 
 /** Decimals and whole numbers are compared by their digits. */

@@ -16,6 +16,7 @@ import { boundsOf } from "../../value/integer-range.ts";
 import type { Value } from "../function/value/value.ts";
 import { columnsOf, isVolatile, partsOf, type TypedExpression } from "./expression.ts";
 import { scaleOf } from "./interpreter.ts";
+import { type WordsText, wordsCompared, wordsOf } from "./wide-compare.ts";
 
 /** How one column of a batch is stored, as far as loops depend on it. */
 export interface ColumnLayout {
@@ -195,12 +196,44 @@ class Emitter {
   private comparison(expression: Extract<TypedExpression, { kind: "compare" }>, wanted: boolean): string | undefined {
     const { left, right, operator } = expression;
     if (scaleOf(left.type) !== scaleOf(right.type)) return undefined;
+    const words = this.wordsComparison(expression);
+    if (words !== undefined) return guarded(words.isNull, wanted ? words.text : `!(${words.text})`);
     const time = this.timeComparison(expression);
     const sides = time ?? [this.number(left), this.number(right)];
     const [a, b] = sides;
     if (a === undefined || b === undefined) return undefined;
     const text = comparisonText(operator, a, b);
     return guarded(either(a.isNull, b.isNull), wanted ? text : `!(${text})`);
+  }
+
+  /** Integers of which one is beyond ±2^53: word against word. */
+  private wordsComparison({ left, right, operator }: Extract<TypedExpression, { kind: "compare" }>):
+    | { readonly text: string; readonly isNull: string | undefined }
+    | undefined {
+    if (left.type.kind !== "int" || right.type.kind !== "int" || left.type.signed !== right.type.signed) return undefined;
+    if (!this.isWide(left) && !this.isWide(right)) return undefined;
+    const [a, b] = [this.words(left), this.words(right)];
+    if (a === undefined || b === undefined) return undefined;
+    return { text: wordsCompared(operator, a, b, left.type.signed), isNull: either(a.isNull, b.isNull) };
+  }
+
+  private isWide(expression: TypedExpression): boolean {
+    return expression.kind === "column" && this.layout[expression.index]?.kind === "wide";
+  }
+
+  private words(expression: TypedExpression): WordsText | undefined {
+    if (expression.kind === "literal") {
+      const words = wordsOf(expression.type, expression.value);
+      if (words === undefined) return undefined;
+      const [high, low] = words.map((value) => this.constant({ kind: "value", value }));
+      return { high: high ?? "", low: low ?? "", isNull: undefined };
+    }
+    if (expression.kind !== "column" || !this.isWide(expression)) return undefined;
+    const { index } = expression;
+    const name = `w${index}a`;
+    const values = `V[${index}].values`;
+    this.prelude.set(name, `const ${name} = new Int32Array(${values}.buffer, ${values}.byteOffset, ${values}.length * 2);`);
+    return { high: `${name}[2 * i + 1]`, low: `${name}[2 * i]`, isNull: this.nullOf(index) };
   }
 
   /** A time column against a constant: offset against offset. */
@@ -221,9 +254,11 @@ class Emitter {
   }
 
   private inSet(expression: Extract<TypedExpression, { kind: "in-set" }>, wanted: boolean): string | undefined {
+    const { values } = expression;
+    const isHit = wanted !== expression.negated;
+    if (this.isWide(expression.operand) && values.length <= SET_INLINE_MAX) return this.inWords(expression, isHit);
     const operand = this.number(expression.operand);
     if (operand === undefined) return undefined;
-    const { values } = expression;
     if (expression.numbers === undefined && !values.every((value) => typeof value === "number")) return undefined;
     const numbers = values as readonly number[];
     const inline = numbers.length <= SET_INLINE_MAX && !numbers.some(Number.isNaN);
@@ -232,9 +267,17 @@ class Emitter {
       ? `(${numbers.length === 0 ? "false" : numbers.map(equals).join(" || ")})`
       : `${this.constant({ kind: "value", value: expression.numbers ?? new Set(numbers) })}.has(${operand.text})`;
     // A miss in a list with NULL is NULL: neither true nor false.
-    const isHit = wanted !== expression.negated;
     if (!isHit && expression.hasNull) return "false";
     return guarded(operand.isNull, isHit ? hit : `!${hit}`);
+  }
+
+  private inWords({ operand, values, hasNull }: Extract<TypedExpression, { kind: "in-set" }>, isHit: boolean): string | undefined {
+    const own = this.words(operand);
+    const others = values.map((value) => this.words({ kind: "literal", type: operand.type, value }));
+    if (own === undefined || !others.every((other) => other !== undefined)) return undefined;
+    if (!isHit && hasNull) return "false";
+    const hit = `(${others.length === 0 ? "false" : others.map((other) => wordsCompared("=", own, other, true)).join(" || ")})`;
+    return guarded(own.isNull, isHit ? hit : `!${hit}`);
   }
 
   /** Text of a number, with statements before it as needed. */

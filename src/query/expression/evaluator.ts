@@ -17,6 +17,7 @@ import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
 import { RowValues, withLongConstants } from "./row-values.ts";
+import { timeParts } from "./time-parts.ts";
 import { BatchRow, batchTooLarge, constantVector, valuesVector } from "./vector-values.ts";
 
 /** Bytes from which a value counts as the query's memory while those of its batch are computed: few rows have as many. */
@@ -264,6 +265,8 @@ export class VectorEvaluator {
   }
 
   private bucketed(batch: Batch): Vector | undefined {
+    const parts = timeParts(this.expression, batch);
+    if (parts !== undefined) return parts;
     const [, time] = this.expression.kind === "call" ? this.expression.args : [];
     if (time?.kind !== "column") return undefined;
     const vector = batch.vectors[time.index];

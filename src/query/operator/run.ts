@@ -1,10 +1,10 @@
 /** Runs plans: each operator is an async iterator that pulls batches from the one below. */
+import { columnsOf } from "../expression/expression.ts";
 import { aggregate } from "./aggregate/aggregate.ts";
 import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { apply, lateralJoin } from "./apply/apply.ts";
 import type { ExecBatch, ExecContext } from "./contract/exec-context.ts";
-import { columnsOf } from "../expression/expression.ts";
 import { inputsOf, type NodeOf, type PlanNode, visitExpressions } from "./contract/node.ts";
 import { newNodeMetrics } from "./contract/node-metrics.ts";
 import { firstOfEach } from "./distinct/first-of-each.ts";
@@ -23,8 +23,11 @@ import { recursive } from "./recursive/recursive.ts";
 import { computedFirst } from "./rows/computed-first.ts";
 import { bytesOfBatch } from "./rows/held-rows.ts";
 import { shortPieces, takesLong } from "./rows/short-pieces.ts";
+import type { RowTest } from "../../table/scan.ts";
+import { rowTestsOf } from "./scan/row-tests.ts";
 import { scan } from "./scan/scan.ts";
 import { setFilter } from "./set/set-filter.ts";
+import { FirstRowsTests, sortedScan } from "./sort/first-rows-tests.ts";
 import { sort } from "./sort/sort.ts";
 import { source } from "./source/source.ts";
 import { ifEmpty, union } from "./union/union.ts";
@@ -38,16 +41,16 @@ type Runs<N> = { run(node: N, context: ExecContext): Batches }["run"];
 
 /** How each operator runs on this thread. */
 const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
-  scan,
+  scan: (node, context) => scan(node, context),
   source,
-  filter: (node, context) => filter(node, rowsFor(node, node.input, context), context),
+  filter: (node, context) => filtered(node, context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
   aggregate: (node, context) =>
     computedFirst(node, run(node.input, context, columnsRead(node)), context, context.interpretOnly ? aggregateInterpreted : groups),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
-  sort: (node, context) => computedFirst(node, run(node.input, context), context, sort),
+  sort: (node, context) => sortedHere(node, context, 0),
   limit: (node, context) => limited(node, context),
   "newest-first": (node, context) => newestFirst(node, (plan) => runCopy(node.input, plan, context)),
   join: (node, context) => joined(node, context),
@@ -77,7 +80,7 @@ export function run(node: PlanNode, context: ExecContext, needed?: ReadonlySet<n
 /** Operators that leave out columns which nobody reads. */
 function withColumns(node: PlanNode, context: ExecContext, needed: ReadonlySet<number>): Batches {
   if (node.kind === "unnest") return unnest(node, run(node.input, context), context, needed);
-  return node.kind === "join" ? joined(node, context, needed) : operator(node, context);
+  return node.kind === "join" ? joined(node, context, needed) : operator(node, context, needed);
 }
 
 /** Pairs, of sides that give what is read of them. */
@@ -95,14 +98,16 @@ function columnsRead(node: PlanNode): ReadonlySet<number> {
 }
 
 /** Large scans go to other threads, with the operators right above them. */
-function operator(node: PlanNode, context: ExecContext): Batches {
-  if (context.workers === undefined) return here(node, context);
+function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const hereFor = (own: PlanNode, ownContext: ExecContext): Batches =>
+    own.kind === "filter" && own === node ? filtered(own, ownContext, needed) : here(own, ownContext);
+  if (context.workers === undefined) return hereFor(node, context);
   switch (node.kind) {
     case "aggregate":
       return sharedAggregate(node, context, here);
     case "filter":
     case "project":
-      return sharedRows(node, context, here);
+      return sharedRows(node, context, hereFor);
     case "sort":
       return sharedTop(node, context, here, (input) => computedFirst(node, input, context, sort));
     default:
@@ -110,14 +115,19 @@ function operator(node: PlanNode, context: ExecContext): Batches {
   }
 }
 
+/** A filter, whose reader looks at some columns, or at all. */
+function filtered(node: NodeOf<"filter">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const own = needed === undefined ? undefined : new Set([...needed, ...columnsOf(node.predicate)]);
+  return filter(node, testedRows(node, context, needed) ?? rowsFor(node, node.input, context, own), context);
+}
+
 /** LIMIT and OFFSET; above a sort, that does not even gather the rows that are left out. */
 function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
   const { input, offset } = node;
   if (input.kind !== "sort" || offset === 0) return limit(node, run(input, context));
   const sorted = (batches: Batches): Batches => computedFirst(input, batches, context, (own, rows, held) => sort(own, rows, held, offset));
-  const sortedHere = (_: PlanNode, own: ExecContext): Batches =>
-    computedFirst(input, run(input.input, own), own, (plan, rows, held) => sort(plan, rows, held, offset));
-  const batches = context.workers === undefined ? sortedHere(input, context) : sharedTop(input, context, sortedHere, sorted);
+  const alone = (_: PlanNode, own: ExecContext): Batches => sortedHere(input, own, offset);
+  const batches = context.workers === undefined ? alone(input, context) : sharedTop(input, context, alone, sorted);
   return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
 }
 
@@ -129,6 +139,45 @@ function here(node: PlanNode, context: ExecContext): Batches {
 /** A grouping; keys that are computed once a series may take long. */
 function groups(node: NodeOf<"aggregate">, input: Batches, context: ExecContext): Batches {
   return aggregate(node, takesLong(node) ? shortPieces(input, context) : input, context);
+}
+
+/** What a filter right above a scan reads: storage tests rows before it reads all of their columns. Undefined elsewhere. */
+function testedRows(node: NodeOf<"filter">, context: ExecContext, needed: ReadonlySet<number> | undefined): Batches | undefined {
+  const { input, predicate } = node;
+  if (input.kind !== "scan" || context.interpretOnly) return undefined;
+  const tests = rowTestsOf(predicate, input.columns, context);
+  if (tests === undefined) return undefined;
+  const rows = testedScan(input, tests, context, needed);
+  return takesLong(node) ? shortPieces(rows, context) : rows;
+}
+
+/** @param needed columns that are looked at once rows are tested; undefined: all */
+function testedScan(node: NodeOf<"scan">, rowTests: readonly RowTest[], context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const unread = needed === undefined ? [] : [...node.columns.keys()].filter((place) => !needed.has(place));
+  const batches = scan(node, context, { rowTests, unread });
+  return context.metrics === undefined ? batches : measured(node, batches, context);
+}
+
+/** A sort without its first `skip` rows. Of first rows over a scan storage reads the keys before it reads the rest. */
+function sortedHere(node: NodeOf<"sort">, context: ExecContext, skip: number): Batches {
+  const over = context.interpretOnly ? undefined : sortedScan(node);
+  const tests = over?.filter === undefined ? [] : rowTestsOf(over.filter.predicate, over.scan.columns, context);
+  if (over === undefined || tests === undefined) {
+    return computedFirst(node, run(node.input, context), context, (plan, rows, held) => sort(plan, rows, held, skip));
+  }
+  const first = new FirstRowsTests(over, context);
+  const { scan: input, filter: condition, projections } = over;
+  let rows = testedScan(input, first.around(tests), context);
+  if (condition !== undefined) {
+    const filtered = filter(condition, takesLong(condition) ? shortPieces(rows, context) : rows, context);
+    rows = context.metrics === undefined ? filtered : measured(condition, filtered, context);
+  }
+  for (const projection of projections) {
+    const below = rows;
+    const projected = project(projection, () => (takesLong(projection) ? shortPieces(below, context) : below), context);
+    rows = context.metrics === undefined ? projected : measured(projection, projected, context);
+  }
+  return computedFirst(node, rows, context, (plan, given, held) => sort(plan, given, held, skip, first.tighten));
 }
 
 /** What an operator reads: few rows at a time where it takes long for one. */

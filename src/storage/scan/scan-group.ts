@@ -4,10 +4,10 @@
  */
 import { groupLength } from "../sst/time-window.ts";
 import type { Assembler, Segment } from "./merge/assemble.ts";
+import { cutChains } from "./runs/cut-chains.ts";
 import { carveRuns, type SourceTombstones } from "./runs/carve-runs.ts";
 import { fileSource } from "./source/file-source.ts";
 import { memtableSource } from "./source/memtable-source.ts";
-import { rowFilterOf } from "./select/row-filter.ts";
 import { RunList } from "./runs/run-list.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import type { ScanSource } from "./runs/scan-source.ts";
@@ -55,11 +55,8 @@ export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: 
     const memtableScan = { ...wanted, seriesCount, newestOnly: seen !== undefined, mergeMode };
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
-  const filter = rowFilterOf(
-    conditions,
-    scan.output.flatMap((column) => (column.kind === "field" ? [column.column] : [])),
-  );
-  const assembler = { arrays, sources, filter, output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const { rowTests: tests = [], unread = [] } = scan.request;
+  const assembler = { arrays, sources, tests, unread: new Set(unread), output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 
@@ -75,8 +72,9 @@ export async function sliceGroup(plan: ScanPlan, group: GroupSources, from: numb
   const runs = await carveRuns(found, assembler.sources, tombstones, (slot) => selection.seriesOf(slot));
   const mayRepeat = scan.mergeMode !== "append";
   if (seen !== undefined) keepNewest(runs, from, to - from, seen, mayRepeat);
-  const { single, clusters } = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
   const { sources } = assembler;
+  const overlaps = findOverlaps(runs, from, to - from, mayRepeat || scan.request.order !== "none");
+  const { single, clusters } = await cutChains(runs, overlaps, sources);
   const singlesOf = bySource(runs, single, sources.length);
   for (let s = 0; s < sources.length; s++) await (sources[s] as ScanSource).prune(runs, singlesOf[s] as Uint32Array);
   return { assembler, runs, singles: single, singlesOf, clusters, selection };

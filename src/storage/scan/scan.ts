@@ -104,10 +104,10 @@ async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
     const run = segmentOf(group, i);
     for (let at = run.start; at < run.end; ) {
       at = pending.add(run, at);
-      if (pending.isFull) yield await pending.take();
+      if (pending.isFull) yield* await pending.take();
     }
   }
-  if (pending.rowCount > 0) yield await pending.take();
+  yield* await pending.rest();
 }
 
 /** Runs that had to be merged. */
@@ -116,10 +116,10 @@ async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   for (const cluster of group.clusters) {
     for (const part of await partsOf(group, cluster)) {
       clusters.add(part);
-      if (clusters.isFull) yield await clusters.take();
+      if (clusters.isFull) yield* await clusters.take();
     }
   }
-  if (clusters.rowCount > 0) yield await clusters.take();
+  yield* await clusters.rest();
 }
 
 /** Orders other than "none": series by their slots, each through all groups, oldest first. */
@@ -144,22 +144,22 @@ async function* orderedSlice(groups: readonly Group[], from: number, to: number)
     const cluster = group.clusters[units.clusters[i] as number];
     const wantsClusters = cluster !== undefined;
     if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
-      if (pending.rowCount > 0) yield await pending.take();
+      yield* await pending.rest();
       pending = undefined;
     }
     pending ??= wantsClusters ? new PendingClusters(assembler) : new PendingBatch(assembler);
     if (pending instanceof PendingClusters) {
       for (const part of await partsOf(group, cluster ?? [])) {
         pending.add(part);
-        if (pending.isFull) yield await pending.take();
+        if (pending.isFull) yield* await pending.take();
       }
       continue;
     }
     const segment = segmentOf(group, units.runs[i] as number);
     for (let at = segment.start; at < segment.end; ) {
       at = pending.add(segment, at);
-      if (pending.isFull) yield await pending.take();
+      if (pending.isFull) yield* await pending.take();
     }
   }
-  if (pending !== undefined && pending.rowCount > 0) yield await pending.take();
+  if (pending !== undefined) yield* await pending.rest();
 }

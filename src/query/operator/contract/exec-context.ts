@@ -16,6 +16,8 @@ export interface ExecBatch extends Batch {
   readonly runs?: SeriesRuns | undefined;
   /** Statistics in the place of vectors: only from a scan whose request allows it. */
   readonly summary?: RowsSummary | undefined;
+  /** Of a scan that was given tests: whether all rows passed them. */
+  readonly isTested?: boolean | undefined;
 }
 
 /**
@@ -51,4 +53,6 @@ export interface ExecContext extends EvaluationContext {
   readonly workers: QueryWorkers | undefined;
   /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */
   readonly joinRowsFirst?: number | undefined;
+  /** Groups from which on they are spread over parts; undefined: as many as the cache of a core holds, about. */
+  readonly groupsInOneTable?: number | undefined;
 }

@@ -65,14 +65,20 @@ function batchOf(columns: readonly number[], rows: readonly (readonly number[])[
 }
 
 const ignore = (): void => undefined;
+const ofMany = (isSmall: boolean): string => (isSmall ? "; in one of many tables" : "");
 
 describe("numbers of rows", () => {
-  for (const nullsMatch of [true, false]) {
-    test(`are dense, in the order of the rows, and found again; NULL equals ${nullsMatch ? "NULL" : "nothing"}`, () => {
+  for (const [nullsMatch, isSmall] of [
+    [true, false],
+    [false, false],
+    [true, true],
+    [false, true],
+  ] as const) {
+    test(`are dense, in the order of the rows, and found again; NULL equals ${nullsMatch ? "NULL" : "nothing"}${ofMany(isSmall)}`, () => {
       fc.assert(
         fc.property(arbitraryRows, ({ columns, batches, asked }) => {
           const types = columns.map((c) => VALUES[c]?.[0] ?? INT64);
-          const table = new KeyTable(types, { nullsMatch }, ignore);
+          const table = new KeyTable(types, { nullsMatch, isSmall }, ignore);
           const known = new Map<string, number>();
           const all: KeyBatch[] = [];
           for (const [b, { rows, form }] of batches.entries()) {
@@ -197,10 +203,15 @@ describe("many keys", () => {
     ["long texts", STRING, (row) => (row % 997 === 0 ? "y".repeat(1_200_000) + String(row % 3) : String(row))],
   ];
   for (const [name, type, of] of columns) {
-    for (const isPair of [false, true]) {
-      test(`${name}${isPair ? " beside another key" : ""} keep their numbers while the table grows`, () => {
+    for (const [isPair, isSmall] of [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const) {
+      test(`${name}${isPair ? " beside another key" : ""} keep their numbers while the table grows${ofMany(isSmall)}`, () => {
         const types = isPair ? [type, INT64] : [type];
-        const table = new KeyTable(types, { nullsMatch: true }, ignore);
+        const table = new KeyTable(types, { nullsMatch: true, isSmall }, ignore);
         const known = new Map<string, number>();
         const all = rows(60_000);
         for (let from = 0; from < all.length; from += 4099) {

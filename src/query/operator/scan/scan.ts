@@ -9,14 +9,17 @@ import type { Environment } from "../../function/signature/environment.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { PlannedTagPredicate, ScanNode } from "./node.ts";
 
-/** The rows of a scan. @throws DbError RequestOutdated when a type has changed since it was planned */
-export async function* scan(node: ScanNode, context: ExecContext): AsyncIterable<ExecBatch> {
+/** What a scan is asked beyond its plan. */
+type Tests = Pick<ScanRequest, "rowTests" | "unread">;
+
+/** The rows of a scan, without those that do not pass its tests where storage makes them. @throws DbError RequestOutdated when a type has changed since it was planned */
+export async function* scan(node: ScanNode, context: ExecContext, tests: Tests = {}): AsyncIterable<ExecBatch> {
   const { start, end } = node.request.timeRange;
   if (start >= end) return;
   const metrics = context.metrics?.get(node);
   if (metrics !== undefined) metrics.scan ??= newScanMetrics();
   checkTypes(node); // From here to the scan's first batch nothing waits.
-  for await (const batch of node.table.scan(requestOf(node, context), metrics?.scan)) {
+  for await (const batch of node.table.scan({ ...requestOf(node, context), ...tests }, metrics?.scan)) {
     checkCancelled(context);
     yield batch;
     await context.pace.turn();

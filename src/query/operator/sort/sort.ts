@@ -38,18 +38,21 @@ export interface SortOrder {
   readonly keep: number | undefined;
   /** So many first rows are left out; none unless it says so. */
   readonly skip?: number;
+  /** Is told the keys of a row before which all rows that are still wanted come. */
+  readonly onBound?: ((bound: BatchKeys) => void) | undefined;
 }
 
-/** The rows of `input` in order, without the first `skip`. */
+/** The rows of `input` in order, without the first `skip`. @param onBound as `SortOrder.onBound` */
 export async function* sort(
   node: Extract<PlanNode, { kind: "sort" }>,
   input: AsyncIterable<ExecBatch>,
   context: ExecContext,
   skip: number = 0,
+  onBound?: SortOrder["onBound"],
 ): AsyncIterable<ExecBatch> {
   if (node.keep === 0) return;
   const { items, columns, keep } = node;
-  yield* holding("sort", node, context, (own, spill) => sortedRows({ items, columns, keep, skip }, input, own, spill));
+  yield* holding("sort", node, context, (own, spill) => sortedRows({ items, columns, keep, skip, onBound }, input, own, spill));
 }
 
 /** The rows of `input` in order. Rows are held on the budget of the context. */
@@ -63,7 +66,7 @@ export async function* sortedRows(
   const { budget } = context;
   const sorter = new Sorter(items, columns, context);
   const rows = new HeldRows(columns, budget, ORDER_ROW_BYTES + ORDER_KEY_BYTES * items.length);
-  const first = keep === undefined ? undefined : new FirstRows(rows, sorter, keep, context);
+  const first = keep === undefined ? undefined : new FirstRows(rows, sorter, keep, context, order.onBound);
   const runs = new Runs({ sorter, columns }, order, context, spill);
   for await (const batch of input) {
     checkCancelled(context);
@@ -102,12 +105,14 @@ class FirstRows {
   private readonly most: number;
   /** Rows that do not come before it are not wanted: `keep` rows do, or are it. */
   private bound: BatchKeys | undefined;
+  private readonly onBound: SortOrder["onBound"];
 
-  constructor(rows: HeldRows, sorter: Sorter, keep: number, context: ExecContext) {
+  constructor(rows: HeldRows, sorter: Sorter, keep: number, context: ExecContext, onBound: SortOrder["onBound"]) {
     this.rows = rows;
     this.sorter = sorter;
     this.keep = keep;
     this.context = context;
+    this.onBound = onBound;
     this.most = Math.max(keep * GATHERED_PER_KEPT, GATHERED_MIN);
   }
 
@@ -126,6 +131,7 @@ class FirstRows {
     rows.keep(await sorter.ordered(all, context, 0, keep), keep);
     // Joined already: the rows that were kept.
     this.bound = sorter.boundAt(rows.joined(), keep - 1);
+    if (this.bound !== undefined) this.onBound?.(this.bound);
   }
 }
 

@@ -8,7 +8,7 @@ import { bindInSteps, planQueriesIn } from "../bind/bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import { groupKeyOf, placeKey } from "../common/group-keys.ts";
-import { aggregationBySets, distinctKeys } from "../bind/grouping-sets.ts";
+import { aggregationBySets, distinctKeys, keyName, type WrittenKey } from "../bind/grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
 import { type AggregateCall, changedAggregate } from "../../operator/node-parts/aggregate-call.ts";
@@ -22,6 +22,7 @@ import { Unnests, withoutStructs } from "./unnests.ts";
 import { newestBuckets } from "../rules/newest-buckets-first.ts";
 import { asksForNewestPerSeries } from "../rules/newest-per-series.ts";
 import { groupedTwice } from "../rules/distinct-by-groups.ts";
+import { shiftedSums } from "../rules/sums-of-shifted.ts";
 import { statisticsFor } from "../rules/page-statistics.ts";
 
 /** The plan of a SELECT whose rows are groups. */
@@ -33,14 +34,14 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const lower = new Unnests(input.binder);
   const below = lower.binder;
   const keysByText = new Map<string, TypedExpression>();
-  const written = yield* eachInSteps(select.groupBy, function* (item): Steps<TypedExpression> {
+  const written = yield* eachInSteps(select.groupBy, function* (item): Steps<WrittenKey> {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
-    if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
-    const text = printWhole(expression);
-    const bound = keysByText.get(text) ?? (yield* bindInSteps(expression, below));
-    keysByText.set(text, bound);
-    return bound;
+    const text = containsSubQuery(expression) ? printWhole(expression) : undefined;
+    const known = text === undefined ? undefined : keysByText.get(text);
+    const key = known ?? (yield* bindInSteps(expression, below));
+    if (text !== undefined) keysByText.set(text, key);
+    return { key, name: keyName(key, expression) };
   });
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);
@@ -87,12 +88,19 @@ function* aggregation(
   keys: readonly TypedExpression[],
   calls: readonly AggregateCall[],
   unnests: Unnests,
-): Steps<Aggregation> {
+): Steps<PlanNode> {
   const columns: ColumnHeader[] = [
     ...keys.map((key, i) => ({ name: `key ${i}`, type: key.type })),
     ...calls.map((call) => ({ name: call.function.name, type: call.type.result })),
   ];
-  const twice = body.planner.optimise && !mayWalkBuckets(body, keys) ? groupedTwice(calls, keys.length) : undefined;
+  const mayChange = body.planner.optimise && !mayWalkBuckets(body, keys);
+  const shifted = mayChange ? shiftedSums(calls, keys.length) : undefined;
+  if (shifted !== undefined) {
+    const input = yield* aggregation(body, keys, shifted.calls, unnests);
+    const own = columns.slice(0, keys.length).map(({ name, type }, index): TypedExpression => ({ kind: "column", type, index, name }));
+    return { kind: "project", input, columns, expressions: [...own, ...shifted.results] };
+  }
+  const twice = mayChange ? groupedTwice(calls, keys.length) : undefined;
   if (twice === undefined) return yield* aggregationOf(body, keys, calls, columns, unnests);
   const innerColumns: ColumnHeader[] = [
     ...columns.slice(0, keys.length),

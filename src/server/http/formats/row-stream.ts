@@ -7,7 +7,8 @@ import type { Vector } from "../../../column/vector.ts";
 import type { Pace } from "../../../base/scheduler/pace.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 import { type CellDialect, CellColumn } from "../../common/kernels/cell-column.ts";
-import { interleave, type RowLayout } from "../../common/kernels/interleave.ts";
+import type { RowLayout } from "../../common/kernels/interleave.ts";
+import { RowWriter } from "../../common/kernels/row-writer.ts";
 
 /** Rows that one chunk holds at most: big enough to amortise a write, small enough to stay in cache. */
 const CHUNK_ROWS_MAX = 2048;
@@ -43,6 +44,7 @@ export async function* printRows(
   pace: Pace,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const cells = columns.map((position) => new CellColumn((headers[position] as ColumnHeader).type, dialect));
+  const writer = new RowWriter(cells, layout);
   for await (const batch of partsOf(batches)) {
     const rowCount = limit === undefined ? batch.rowCount : Math.min(batch.rowCount, limit - counter.rows);
     if (rowCount > 0) {
@@ -53,7 +55,7 @@ export async function* printRows(
       }
       for (let start = 0; start < rowCount; ) {
         const end = Math.min(start + CHUNK_ROWS_MAX, rowCount);
-        const printed = interleave(cells, layout, start, end, CHUNK_BYTES);
+        const printed = writer.write(start, end, CHUNK_BYTES);
         start += printed.rowCount;
         counter.rows += printed.rowCount;
         yield printed.bytes;
@@ -88,9 +90,20 @@ function* parts(batch: Batch): Iterable<Batch> {
 function charactersOf(vector: Vector, rowCount: number): number {
   if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0);
   if (vector.kind === "coded") return textLength(vector, 0, rowCount);
-  if (vector.kind !== "dictionary") return 0;
+  return vector.kind === "dictionary" ? charactersOfTexts(vector.dictionary) : 0;
+}
+
+type Texts = Extract<Vector, { kind: "dictionary" }>["dictionary"];
+
+/** Dictionaries that were counted, which each batch of an answer has again, and how long they were then: some grow. */
+const counted = new WeakMap<Texts, { readonly length: number; readonly characters: number }>();
+
+function charactersOfTexts(texts: Texts): number {
+  const known = counted.get(texts);
+  if (known?.length === texts.length) return known.characters;
   let characters = 0;
-  for (const text of vector.dictionary) if ((characters += text?.length ?? 0) > TEXT_CHARACTERS) break;
+  for (const text of texts) if ((characters += text?.length ?? 0) > TEXT_CHARACTERS) break;
+  counted.set(texts, { length: texts.length, characters });
   return characters;
 }
 

@@ -1,19 +1,17 @@
 /**
- * Single rows in, batches out: the newest row of each series, or the rows that a filter left. What `assemble.ts` does with ranges of
+ * Single rows in, batches out: the newest row of each series, or the rows that passed tests. What `assemble.ts` does with ranges of
  * rows, without an object a row.
  */
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
-import { type Assembler, joinNeighbours, type OutputColumn, type Segment } from "./assemble.ts";
+import type { Assembler, OutputColumn, Segment } from "./assemble.ts";
 import { concatPieces } from "./concat.ts";
-import { readInterleaved } from "./interleave.ts";
 import { takeRows } from "../../../column/take-rows.ts";
-import { type RowFilter, selectRows } from "../select/row-filter.ts";
 import type { Piece, ScanSource } from "../runs/scan-source.ts";
 
 /** Rows of several sources. */
-interface SingleRows {
+export interface SingleRows {
   /** Series of each row, by the table's numbers. */
   readonly series: Uint32Array;
   readonly runs: SeriesRuns;
@@ -35,28 +33,8 @@ export function assembleNewest(assembler: Assembler, series: Uint32Array, parts:
   return assembleRows(assembler, { series, runs: { starts, series }, parts });
 }
 
-/**
- * A batch of those rows of the segments that may meet the filter, in their order. Undefined when they are more than one in `share`: it is
- * faster then to join whole ranges.
- */
-export async function assembleFiltered(
-  assembler: Assembler,
-  filter: RowFilter,
-  segments: readonly Segment[],
-  share: number,
-): Promise<ScanBatch | undefined> {
-  let rowCount = 0;
-  for (const { start, end } of segments) rowCount += end - start;
-  const pieces = await readInterleaved(assembler.sources, joinNeighbours(segments), (source, ranges) =>
-    source.column(filter.column, ranges),
-  );
-  const selected = selectRows(filter, pieces, rowCount);
-  if (selected.length * share > rowCount) return undefined;
-  return await assembleRows(assembler, placeRows(segments, selected, assembler.sources.length));
-}
-
 /** Where the rows at some positions of the segments are: source by source, since each is asked once for all of its rows. */
-function placeRows(segments: readonly Segment[], selected: Uint32Array, sourceCount: number): SingleRows {
+export function placeRows(segments: readonly Segment[], selected: Uint32Array, sourceCount: number): SingleRows {
   const count = selected.length;
   const series = new Uint32Array(count);
   const rows = new Uint32Array(count);
@@ -110,9 +88,14 @@ function placeRows(segments: readonly Segment[], selected: Uint32Array, sourceCo
 async function assembleRows(assembler: Assembler, rows: SingleRows): Promise<ScanBatch> {
   const vectors: Vector[] = [];
   for (const column of assembler.output) {
-    vectors.push(column.kind === "tag" ? tagsOf(assembler, column.position, rows.series) : await valuesOf(assembler, column, rows));
+    vectors.push(await columnOfRows(assembler, column, rows));
   }
   return { rowCount: rows.series.length, vectors, runs: rows.runs };
+}
+
+/** A column of single rows. */
+export async function columnOfRows(assembler: Assembler, column: OutputColumn, rows: SingleRows): Promise<Vector> {
+  return column.kind === "tag" ? tagsOf(assembler, column.position, rows.series) : await valuesOf(assembler, column, rows);
 }
 
 async function valuesOf(

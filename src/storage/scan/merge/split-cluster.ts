@@ -2,6 +2,7 @@
  * Cuts a long cluster at times, so that the memory of a merge is bounded however many rows of one series overlap.
  */
 import type { Segment } from "./assemble.ts";
+import { firstRowFrom, timeAt } from "../runs/row-at-time.ts";
 import type { ScanSource } from "../runs/scan-source.ts";
 
 /** Rows that are merged at a time. Equal times stay together, so a part may be longer when a time repeats that often. */
@@ -20,12 +21,12 @@ export async function splitCluster(
     if (longest === undefined || lengthOf(segment) > lengthOf(longest)) longest = segment;
   }
   if (rowCount <= rowsMax || longest === undefined) return [cluster];
-  const middle = await timeAt(sources, longest.source, longest.start + (lengthOf(longest) >> 1));
+  const middle = await timeAt(sources[longest.source] as ScanSource, longest.start + (lengthOf(longest) >> 1));
   for (const at of [middle, middle + 1]) {
     const before: Segment[] = [];
     const after: Segment[] = [];
     for (const segment of cluster) {
-      const cut = await firstRowFrom(sources, segment, at);
+      const cut = await firstRowFrom(sources[segment.source] as ScanSource, segment, at);
       if (cut > segment.start) before.push({ ...segment, end: cut });
       if (cut < segment.end) after.push({ ...segment, start: cut });
     }
@@ -37,23 +38,4 @@ export async function splitCluster(
 
 function lengthOf({ start, end }: Segment): number {
   return end - start;
-}
-
-/** The first row of the segment whose time is not before `time`; its end if there is none. */
-async function firstRowFrom(sources: readonly ScanSource[], { source, start, end }: Segment, time: number): Promise<number> {
-  let low = start;
-  let high = end;
-  while (low < high) {
-    const row = (low + high) >> 1;
-    if ((await timeAt(sources, source, row)) < time) low = row + 1;
-    else high = row;
-  }
-  return low;
-}
-
-/** Offset of a row's time from the base of the group. */
-async function timeAt(sources: readonly ScanSource[], source: number, row: number): Promise<number> {
-  const [piece] = await (sources[source] as ScanSource).times([{ start: row, end: row + 1 }]);
-  if (piece?.vector?.kind !== "time") throw new Error(`times come as a time vector; got ${piece?.vector?.kind}`);
-  return piece.vector.offsets[piece.from] as number;
 }
