@@ -1,7 +1,7 @@
 /**
  * The pairs of a join whose held side is in memory.
  *
- *   probe   each streaming row's keys → the first held row of them, and its chain (`held-side.ts`); without keys every held row is a candidate
+ *   probe   a row's keys → the first held row of them, and its chain (`held-side.ts`); without keys every held row is a candidate
  *   filter  `residual` over the candidate pairs of some streaming rows at a time
  *   pair    what is left, each streaming row in turn; of outer joins, one without a partner is paired with the held row of NULLs behind
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
@@ -63,10 +63,8 @@ export async function* probe(
       else if (held.byNulls !== undefined) {
         const own = met?.subarray(base, base + piece.rowCount) ?? new Uint8Array(piece.rowCount);
         await held.byNulls.meet(keys, ids, own, context);
-        if (met === undefined) {
-          const kept = unmetRows(own);
-          if (kept.length > 0) yield rowsOf(piece, kept, read.left);
-        }
+        const kept = met === undefined ? unmetRows(own) : new Uint32Array(0);
+        if (kept.length > 0) yield rowsOf(piece, kept, read.left);
       } else if (held.side === "left") noteRows(held, ids);
       else if (met !== undefined) noteMet(ids, met, base);
       else {

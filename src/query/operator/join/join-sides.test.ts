@@ -107,6 +107,33 @@ describe("rows are the same whichever side is held", () => {
   });
 });
 
+test("columns that nobody reads make no difference, in memory and on disk", async () => {
+  const reads = fc.subarray(["count(*)", "max(l.ts)", "sum(a + b)", "min(s)", "max(m.y)", "count(r.k)"], { minLength: 1, maxLength: 3 });
+  const kinds = fc.constantFrom("JOIN", "LEFT JOIN", "FULL JOIN");
+  await fc.assert(
+    fc.asyncProperty(
+      reads,
+      kinds,
+      kinds,
+      fc.constantFrom(undefined, 24, 64),
+      fc.boolean(),
+      async (read, first, second, kib, isFiltered) => {
+        setBatchRows(50);
+        const limit = kib === undefined ? {} : { memoryBytesMax: kib * 1024 };
+        const few = isFiltered ? "(SELECT * FROM few WHERE a > 2 AND s <> 's1')" : "few";
+        const from = `${few} l ${first} (SELECT k, b, y, ts FROM many WHERE b < 50) m ON l.k = m.k AND l.a < m.y ${second} few r ON m.ts = r.ts`;
+        await check(`SELECT ${read.map((call) => call.replace("(s)", "(l.s)").replace("(a + b)", "(l.a + b)")).join(", ")} FROM ${from}`, {
+          joinRowsFirst: 10,
+          ...limit,
+        });
+        await check(`SELECT count(*) FROM few l WHERE EXISTS (SELECT 1 FROM many m WHERE m.k = l.k AND m.b > 20 AND m.y > l.a)`, limit);
+        await check(`SELECT max(ts) FROM few WHERE k NOT IN (SELECT k FROM many WHERE b > 40 AND k IS NOT NULL)`, limit);
+      },
+    ),
+    { seed: 20261124, numRuns: 25 },
+  );
+});
+
 describe("the smaller side is held", () => {
   test("whichever it is, once the right one is not small", async () => {
     for (const rows of [10, 1000]) {

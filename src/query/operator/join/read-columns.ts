@@ -9,7 +9,7 @@ import { gather } from "../kernels/gather.ts";
 import { asksOnly, type Join, type Side } from "./join-sides.ts";
 
 /** Most rows that a join gives out at once. */
-export const ROWS_AT_ONCE = 32_768;
+const ROWS_AT_ONCE = 32_768;
 
 /** What nobody reads, of any type. */
 const NULLS: Vector = { kind: "dictionary", codes: new Uint32Array(ROWS_AT_ONCE), dictionary: [undefined] };

@@ -1,8 +1,8 @@
-/** Hashes of keys that are some 32-bit words side by side. They begin with a seed of the process: nobody outside can make keys that meet. */
+/** Hashes of keys that are some 32-bit words side by side. A seed of the process begins them: nobody outside can make keys that meet. */
 import { generated } from "../../expression/generated-code.ts";
 
 /** Code that leaves a hash of words `w0`, `w1` … in `h`: each is mixed in whole before the next comes. `seed` begins it. */
-export function hashText(width: number): string {
+function hashText(width: number): string {
   let text = "let h = seed;\n";
   for (let w = 0; w < width; w++) text += `h = Math.imul(h ^ w${w}, 0x85ebca6b); h ^= h >>> 15;\n`;
   return `${text}h = Math.imul(h, 0xc2b2ae35); h ^= h >>> 13;\n`;
