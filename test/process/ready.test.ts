@@ -20,9 +20,12 @@ function refusal(port: number): Promise<string | undefined> {
   });
 }
 
-async function isReady(port: number): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined); // Nobody listens yet.
-  return answer?.ok === true;
+/** Whether `/ready` says so; it does not, either, while nobody listens. */
+function isReady(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }
 
 test(
