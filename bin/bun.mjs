@@ -30,8 +30,8 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-/** Protobuf messages, and what `bun install` generates from them. */
-const PROTO = join(ROOT, "proto");
+/** Folders from whose files `bun install` makes their folder `gen` (script `prepare`): protobuf messages, the dashboard. */
+const GENERATED_FROM = ["proto", join("src", "dashboard")];
 const EXECUTABLE = process.platform === "win32" ? "bun.exe" : "bun";
 
 /** A second signal of the same kind within this time is the terminal's or npm's copy of the first; a later one is meant. */
@@ -149,11 +149,10 @@ function findBun() {
   return cached;
 }
 
-/** Names the lock file, the manifest and the protobuf messages by content: a stamp of this text says that an install was made for them. */
+/** Names the lock file, the manifest and what is made into files by content; a stamp of this text says that an install was made. */
 function lockDigest() {
   const hash = createHash("sha256");
-  const messages = existsSync(PROTO) ? readdirSync(PROTO, { recursive: true, encoding: "utf8" }).filter(isMessageSource).sort() : [];
-  const names = ["package.json", "bun.lock", ...messages.map((name) => join("proto", name))];
+  const names = ["package.json", "bun.lock", ...GENERATED_FROM.flatMap(sourcesIn)];
   for (const name of names)
     hash
       .update(name)
@@ -163,9 +162,19 @@ function lockDigest() {
   return hash.digest("hex");
 }
 
-/** Whether a file below `proto` says what `bun install` generates (its script `prepare`). */
-function isMessageSource(name) {
-  return name.endsWith(".proto") || name.endsWith(".yaml");
+/** Files of a folder that say what is made; none where the folder is not. */
+function sourcesIn(folder) {
+  if (!existsSync(join(ROOT, folder))) return [];
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+  return names
+    .filter((name) => /\.(?:proto|yaml|ts|css|html|svg)$/.test(name) && !/^gen\b/.test(name) && !name.endsWith(".test.ts"))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** Whether everything was made that has something to be made from. */
+function isGenerated() {
+  return GENERATED_FROM.every((folder) => !existsSync(join(ROOT, folder)) || existsSync(join(ROOT, folder, "gen")));
 }
 
 function isAlive(pid) {
@@ -199,8 +208,7 @@ async function installDependencies(bun, environment) {
   const modules = join(ROOT, "node_modules");
   const stamp = join(modules, ".varve-lock");
   const digest = lockDigest();
-  const isDone = () =>
-    existsSync(stamp) && readFileSync(stamp, "utf8") === digest && (!existsSync(PROTO) || existsSync(join(PROTO, "gen")));
+  const isDone = () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest && isGenerated();
   if (isDone()) return;
   mkdirSync(modules, { recursive: true });
   const lock = join(modules, ".varve-installing");

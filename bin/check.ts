@@ -18,6 +18,7 @@ interface Step {
 const STEPS: readonly Step[] = [
   { name: "format", command: ["biome", "format", "--reporter=summary"] },
   { name: "types", command: ["tsc", "--noEmit"] },
+  { name: "types of the dashboard", command: ["tsc", "--noEmit", "-p", "src/dashboard"] },
   { name: "lint", command: ["oxlint", "--type-aware", "src", "test", "bench", "bin"] },
   { name: "dead code", command: ["knip"] },
 ];

@@ -11,6 +11,7 @@ import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { type Logger, RootLog } from "./base/log.ts";
+import { textLogWriter } from "./base/text-log.ts";
 import { printLogFilter } from "./base/text/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { versionText } from "./config/help.ts";
@@ -18,10 +19,15 @@ import { loadSettings, type Start, type Startup } from "./config/load.ts";
 import { firstLine, hashPassword } from "./db/auth/hash-password.ts";
 import type { Standalone } from "./standalone.ts";
 import { PRIVATE_UMASK } from "./storage/private-folder.ts";
+import { runTool } from "./tools/run-tool.ts";
+import { TOOLS } from "./tools/tools.ts";
 import { VERSION } from "./version.ts";
 
 async function main(): Promise<void> {
-  const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path) });
+  const [name, ...args] = process.argv.slice(2);
+  const tool = TOOLS.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return await runTool(tool, args);
+  const startup = loadSettings({ argv: process.argv.slice(2), env: process.env, readFile: (path) => readFileSync(path), tools: TOOLS });
   if (startup.kind === "start") await serve(startup);
   else process.stdout.write(`${(await answer(startup)).trimEnd()}\n`);
 }
@@ -47,7 +53,7 @@ async function serve({ settings, warnings }: Start): Promise<void> {
     // Said past the log, which may be silent only because a level was misspelt: an unknown word is a target.
     process.stderr.write(`varve: warning: logging.level "${printLogFilter(filter)}" names targets only, so the rest of the log is off\n`);
   }
-  const log = new RootLog(filter);
+  const log = new RootLog(filter, await textLogWriter(settings.logging.format));
   const logger = log.logger("main");
   const asked = Promise.withResolvers<void>();
   let isStopping = false;

@@ -141,6 +141,8 @@ function serviceOn(engine: Engine, scheduler: Scheduler, settings: Settings): Ht
     timeoutMs: 0,
     bodyBytesMax: 0,
     autoCreateTable: true,
+    analyzeStream: false,
+    jaeger: { enabled: false },
     db: new LocalDb(engine, scheduler, limits, build),
     scheduler,
     userProvider: undefined,
@@ -149,6 +151,7 @@ function serviceOn(engine: Engine, scheduler: Scheduler, settings: Settings): Ht
     memory,
     build,
     configText: () => "",
+    dashboardFolder: "", // Nobody looks at it.
     log: { filter: settings.logging.level, setFilter: () => undefined },
     onBug: (error) => {
       throw error;

@@ -12,7 +12,7 @@ import type { AccountProvider } from "./db/auth/user.ts";
 import type { Db } from "./db/db.ts";
 import type { ConnectionMarks } from "./server/connections/marks.ts";
 import { type GrpcServer, probeGrpcAddress, startGrpcServer } from "./server/grpc/server.ts";
-import { servicesOf } from "./server/grpc/services.ts";
+import { servicesOf } from "./server/grpc/service-list.ts";
 import { probeAddress } from "./server/http/listener.ts";
 import { startMysqlServer } from "./server/mysql/server.ts";
 import { startTelnetListener, type TelnetListener } from "./server/opentsdb/listener.ts";

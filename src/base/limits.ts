@@ -163,5 +163,11 @@ export const LOGIN_CHECKS_WAITING_MAX = 256;
 /** Instructions of one compiled regular expression from outside: a character of a text may touch all of them. Its text is in the error. */
 export const LINEAR_REGEX_PROGRAM_MAX = 5000;
 
+/** Most backups at once. Reason: each keeps files and log in place that the server would delete. Error: RateLimited. */
+export const BACKUPS_AT_ONCE_MAX = 4;
+
+/** How long a backup that nobody renews is kept. Reason: whoever asked for it may be gone, and the disk fills up. */
+export const BACKUP_LEASE_MILLIS = 60_000;
+
 assert(SELECT_COLUMNS_MAX >= TABLE_COLUMNS_MAX, "SELECT * of any table is served");
 assert(2 * CHUNK_TIME_SPAN_MAX <= Number.MAX_SAFE_INTEGER, "differences of a write's times are exact doubles");

@@ -3,7 +3,7 @@ import { nearestName } from "../base/text/nearest.ts";
 import { ConfigError, EXIT_USAGE } from "./config-error.ts";
 import { readFlags } from "./flag.ts";
 import { type HashPasswordRequest, readHashPasswordCommand } from "./hash-password-command.ts";
-import { hashPasswordHelp, startHelp } from "./help.ts";
+import { type HelpLine, hashPasswordHelp, startHelp } from "./help.ts";
 import type { RawSetting } from "./layer.ts";
 import { START_FLAGS } from "./start-flags.ts";
 
@@ -30,15 +30,16 @@ const DISTRIBUTED: readonly string[] = ["frontend", "datanode", "metasrv", "flow
 /**
  * Reads a command line without the program's name.
  *
+ * @param tools the commands beside the server, for the help and for words that come near
  * @throws ConfigError (exit 2)
  */
-export function readCommandLine(argv: readonly string[]): Command {
+export function readCommandLine(argv: readonly string[], tools: readonly HelpLine[] = []): Command {
   if (argv[0] === "user") return readUserCommand(argv.slice(1));
   const { values, words, mayHoldSecrets } = readFlags(argv, START_FLAGS);
-  if (values.has("help")) return { kind: "help", text: startHelp() };
+  if (values.has("help")) return { kind: "help", text: startHelp(tools) };
   const version = values.get("version");
   if (version !== undefined) return { kind: "version", isLong: version === "--version" };
-  checkWords(words, mayHoldSecrets);
+  checkWords(words, mayHoldSecrets, tools);
   const settings = new Map<string, RawSetting>();
   const warnings: string[] = [];
   for (const flag of START_FLAGS) {
@@ -88,14 +89,14 @@ function readUserCommand(args: readonly string[]): Command {
 }
 
 /** Accepts nothing, or `standalone start`. A stray word behind a password may be its second half and is not quoted. */
-function checkWords(words: readonly string[], mayHoldSecrets: boolean): void {
+function checkWords(words: readonly string[], mayHoldSecrets: boolean, tools: readonly HelpLine[]): void {
   const [first, second, ...more] = words;
   if (first === undefined) return;
   if (first !== "standalone") {
     if (DISTRIBUTED.includes(first)) {
       throw new ConfigError(`\`${first}\` is not available in this version; use \`varve standalone start\``, EXIT_USAGE);
     }
-    const nearest = nearestName(first, ["standalone", "user"]);
+    const nearest = nearestName(first, ["standalone", "user", ...tools.map(({ name }) => name)]);
     const hint = nearest === undefined ? "see --help" : `did you mean ${nearest}?`;
     throw new ConfigError(`unexpected argument${mayHoldSecrets ? "" : ` "${first}"`}: ${hint}`, EXIT_USAGE);
   }

@@ -13,8 +13,14 @@ export interface Build {
   readonly branch: string;
 }
 
-/** The help of the start command: examples, then flags with their defaults. */
-export function startHelp(): string {
+/** A command beside the server, as the help lists it. */
+export interface HelpLine {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** The help of the start command: examples, commands, then flags with their defaults. */
+export function startHelp(tools: readonly HelpLine[] = []): string {
   return `Varve: a time-series database for metrics, logs and traces.
 
 Examples:
@@ -28,7 +34,7 @@ Examples:
 Usage:
   varve [standalone start] [flags]
   varve user hash-password [flags]
-
+${toolLines(tools)}
 Flags:
 ${flagLines(START_FLAGS)}
 
@@ -57,6 +63,13 @@ ${flagLines(HASH_FLAGS)}
 export function versionText(build: Build, isLong: boolean): string {
   if (!isLong) return `varve ${build.version}\n`;
   return `varve\nbranch: ${build.branch || "unknown"}\ncommit: ${build.commit || "unknown"}\nversion: ${build.version}\n`;
+}
+
+function toolLines(tools: readonly HelpLine[]): string {
+  if (tools.length === 0) return "";
+  const width = Math.max(...tools.map(({ name }) => name.length));
+  const lines = tools.map(({ name, summary }) => `  varve ${name.padEnd(width)}  ${summary}`);
+  return `\nTools, each with a --help of its own:\n${lines.join("\n")}\n`;
 }
 
 function flagLines(flags: readonly StartFlag[]): string {

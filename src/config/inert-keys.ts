@@ -29,8 +29,8 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
   "": { why: NOT_YET, keys: "default_column_prefix heartbeat_env_vars", neutral: { heartbeat_env_vars: [[]] } },
   http: {
     why: NOT_YET,
-    keys: "experimental_enable_explain_analyze_stream enable_api_server api_server_addr",
-    neutral: { experimental_enable_explain_analyze_stream: OFF, enable_api_server: OFF },
+    keys: "enable_api_server api_server_addr",
+    neutral: { enable_api_server: OFF },
   },
   grpc: {
     why: "calls are served by the main thread, and connections live as long as they are used",
@@ -47,7 +47,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "runtime_size tls.ca_cert_path",
     neutral: { "tls.ca_cert_path": [""] },
   },
-  jaeger: { why: "the Jaeger API is not available in this version", keys: "enable", neutral: { enable: OFF } },
   otlp: {
     why: "OTLP over HTTP is always on, and spans are checked one by one",
     keys: "enable trace_ingest_chunk_size",
@@ -86,10 +85,9 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
       batching_mode.experimental_enable_incremental_read batching_mode.read_preference`,
   },
   logging: {
-    why: "log lines go to stderr as JSON; redirect them to keep them in files",
-    keys: `dir log_format max_log_files append_stdout enable_file_logging enable_otlp_tracing enable_per_region_metrics otlp_endpoint
-      otlp_export_protocol otlp_headers tracing_sample_ratio slow_query`,
-    neutral: { log_format: ["json"], enable_file_logging: OFF, enable_otlp_tracing: OFF, enable_per_region_metrics: OFF },
+    why: "log lines go to stderr; redirect them to keep them in files",
+    keys: `dir max_log_files append_stdout enable_file_logging enable_per_region_metrics slow_query`,
+    neutral: { enable_file_logging: OFF, enable_per_region_metrics: OFF },
   },
   tracing: { why: NOT_YET, keys: "tokio_console_addr" },
   slow_query: {
@@ -102,13 +100,20 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     keys: "parallelism allow_query_fallback memory_pool_size",
     neutral: { parallelism: [0], allow_query_fallback: OFF, memory_pool_size: ["unlimited"] },
   },
-  memory: { why: NOT_YET, keys: "enable_heap_profiling", neutral: { enable_heap_profiling: OFF } },
+  memory: {
+    why: "POST /debug/prof/mem/activate switches profiles of the heap on",
+    keys: "enable_heap_profiling",
+    neutral: { enable_heap_profiling: OFF },
+  },
   event_recorder: { why: NOT_YET, keys: "ttl event_types" },
   runtime: { why: "the number of threads is chosen by the server", keys: "global_rt_size compact_rt_size" },
 };
 
 /** Keys with a reason of their own. */
 const SINGLE: readonly InertKey[] = [
+  inert("logging.otlp_export_protocol", "traces go by OTLP over HTTP", ["http"]),
+  inert("logging.otlp_headers", "a name and a password may stand in logging.otlp_endpoint", []),
+  inert("logging.tracing_sample_ratio.rules", "all traces that begin here have one ratio", []),
   inert("wal.sync_write", "use wal.sync: always is the default", [true]),
   inert("wal.sync_period", "use wal.sync_interval with wal.sync = interval", []),
   inert("wal.file_size", "use wal.segment_size", []),

@@ -338,6 +338,7 @@ is_strict_mode = false
 cors_allowed_origins = []
 allowed_hosts = []
 enable_cors = true
+experimental_enable_explain_analyze_stream = true
 public_admin = false
 
 [influxdb]
@@ -347,6 +348,9 @@ default_merge_mode = "last_non_null"
 [opentsdb]
 enable = true
 allow_unauthenticated = false
+
+[jaeger]
+enable = true
 
 [grpc]
 enable = true
@@ -413,6 +417,10 @@ threads = 0
 
 [logging]
 level = "info"
+log_format = "auto"
+enable_otlp_tracing = false
+otlp_endpoint = "http://localhost:4318/v1/traces"
+tracing_sample_ratio.default_ratio = 1.0
 
 [slow_query]
 enable = true

@@ -7,6 +7,7 @@ import { type Command, readCommandLine, type StartCommand } from "./command-line
 import { ConfigError } from "./config-error.ts";
 import { readEnv } from "./env-layer.ts";
 import { type ReadFile, readConfigFile } from "./file-layer.ts";
+import type { HelpLine } from "./help.ts";
 import { ALL_KNOBS, KNOBS, type Knob } from "./knobs.ts";
 import { type RawSetting, readRaw } from "./layer.ts";
 import type { Settings, StorageSettings } from "./settings.ts";
@@ -18,6 +19,8 @@ export interface Sources {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
+  /** Commands beside the server, for the help; absent: none. */
+  readonly tools?: readonly HelpLine[];
 }
 
 /** A server to start. */
@@ -37,7 +40,7 @@ export type Startup = Start | Exclude<Command, StartCommand>;
  * @throws ConfigError one line that says what is wrong, where and what to write instead; carries the exit code
  */
 export function loadSettings(sources: Sources): Startup {
-  const command = readCommandLine(sources.argv);
+  const command = readCommandLine(sources.argv, sources.tools);
   if (command.kind !== "start") return command;
   const env = readEnv(sources.env, command.envPrefix === undefined ? [ENV_PREFIX_DEFAULT, ENV_PREFIX_ALIAS] : [command.envPrefix]);
   const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile);
@@ -77,6 +80,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     http: section("http", storage),
     influxdb: section("influxdb", storage),
     opentsdb: section("opentsdb", storage),
+    jaeger: section("jaeger", storage),
     grpc: section("grpc", storage),
     mysql: section("mysql", storage),
     postgres: section("postgres", storage),

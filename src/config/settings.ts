@@ -38,6 +38,8 @@ export interface HttpSettings {
   /** Names in `Host` that a listener on loopback answers under besides loopback names; elsewhere all names, where there are some. */
   readonly allowedHosts: readonly string[];
   readonly enableCors: boolean;
+  /** False: the path of streamed figures answers 404. */
+  readonly analyzeStream: boolean;
   /** True: `/config` and `/debug/*` need no credentials although a user provider is set. */
   readonly publicAdmin: boolean;
 }
@@ -58,6 +60,12 @@ export interface OpentsdbSettings {
   readonly addr: Address | undefined;
   /** True: lines are taken over TCP although a user provider is set; they carry no credentials. */
   readonly allowUnauthenticated: boolean;
+}
+
+/** `[jaeger]`. */
+export interface JaegerSettings {
+  /** False: the routes answer 404. */
+  readonly enable: boolean;
 }
 
 /** How a wire server encrypts: "prefer" lets clients choose, those behind it refuse what is plain. Certificates of clients do not count. */
@@ -185,6 +193,14 @@ export interface IngestSettings {
 /** `[logging]`. */
 export interface LoggingSettings {
   readonly level: LogFilter;
+  /** How lines are written. */
+  readonly format: "auto" | "text" | "json";
+  /** Whether the server traces itself from the start. */
+  readonly otlpTracing: boolean;
+  /** Where spans are posted to; may hold a name and a password. */
+  readonly otlpEndpoint: string;
+  /** Part of the traces that begin here, 0 to 1. */
+  readonly sampleRatio: number;
 }
 
 /** `[slow_query]`. */
@@ -236,6 +252,7 @@ export interface Settings {
   readonly http: HttpSettings;
   readonly influxdb: InfluxdbSettings;
   readonly opentsdb: OpentsdbSettings;
+  readonly jaeger: JaegerSettings;
   readonly grpc: GrpcSettings;
   readonly mysql: MysqlSettings;
   readonly postgres: PostgresSettings;

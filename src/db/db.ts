@@ -62,6 +62,13 @@ export interface Db extends IngestDb {
    */
   sql(text: string, session: Session): AsyncIterable<StatementResult>;
   /**
+   * Runs a text that is one EXPLAIN ANALYZE VERBOSE, as `sql` does.
+   *
+   * @param onRunning is given, when the query begins to run, what tells how far it is: its operators with their figures, for JSON
+   * @throws DbError as `sql`; InvalidArguments for any other text
+   */
+  analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncIterable<StatementResult>;
+  /**
    * The rows of a small query whose plan is known, read within one turn of the thread: nothing else happens meanwhile, so it is on no list
    * of statements that run, and neither a deadline nor KILL can meet it. Undefined: ask `sql`; also for all that fails.
    */

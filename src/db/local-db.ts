@@ -44,6 +44,7 @@ import { withoutValues } from "./auth/without-values.ts";
 import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import { statementOf } from "./definitions/statement-of.ts";
 import { AtOnce } from "./at-once.ts";
+import { onlyAnalysis } from "./syntax/only-analysis.ts";
 import type { Db, Health, RowsAtOnce } from "./db.ts";
 import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
@@ -202,6 +203,17 @@ export class LocalDb implements Db {
     }
   }
 
+  async *analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncGenerator<StatementResult> {
+    this.checkDatabase(session);
+    const memory = this.openSyntaxMemory();
+    try {
+      const statement = onlyAnalysis(await this.parse(understood(text, session), text, session, memory));
+      yield* this.run(statement, text, session, { syntaxBytes: memory.bytes, onAnalyzing: onRunning });
+    } finally {
+      memory.close();
+    }
+  }
+
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
     this.checkDatabase(session);
     const context = this.contextOf(session, session.signal);
@@ -336,11 +348,11 @@ export class LocalDb implements Db {
       begun.end();
       await room.close();
       const { kind } = statement;
-      const { database, client = "" } = session;
+      const { database, client = "", trace } = session;
       const { memoryBytes, spilledBytes } = room;
       const { workedMillis, rows } = timed;
       const took = { workedMillis, rows, memoryBytes, spilledBytes };
-      watch?.ended({ kind, database, client, query: begun.query, ...timed.end(signal), ...took });
+      watch?.ended({ kind, database, client, trace, query: begun.query, ...timed.end(signal), ...took });
     }
   }
 

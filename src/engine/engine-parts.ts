@@ -8,6 +8,7 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { FlushExecutor } from "../storage/sst/write/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
+import type { OnBackgroundWork } from "./background-work.ts";
 import type { CompactionLimits } from "./compaction/compactor.ts";
 import type { FlushLimits } from "./flush/flush-scheduler.ts";
 import type { DiskWatchOptions } from "./health/disk-watch.ts";
@@ -15,6 +16,16 @@ import type { Place } from "./health/place-watch.ts";
 import type { ThreadLog } from "./log/log-stream.ts";
 import type { SeriesRenewalLimits } from "./catalog/series-renewal.ts";
 import type { SharedState } from "./threads/shared-state.ts";
+
+/** Where an engine's files lie on a disk, for those who copy them. */
+export interface BackupPlaces {
+  readonly dataFolder: string;
+  readonly logFolder: string;
+  /** Where copies of the meta store lie while they are read; only for them. */
+  readonly copyFolder: string;
+  /** A backup ends unless it is renewed within this time. Default: `BACKUP_LEASE_MILLIS`. */
+  readonly leaseMillis?: number;
+}
 
 /** What an engine is made of. The engine owns all of them and closes them. */
 export interface EngineParts {
@@ -38,6 +49,8 @@ export interface EngineParts {
    * acknowledges and commits nothing any more.
    */
   readonly onBug: (error: Error) => void;
+  /** Is told of each flush and merge that ended well. Default: nobody is. */
+  readonly onWork?: OnBackgroundWork | undefined;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
   /** The memory of the whole server, in which the engine counts. Default: one without a limit. */
@@ -46,6 +59,8 @@ export interface EngineParts {
   readonly places?: readonly Place[];
   /** Room that is kept on disks. Default: none. */
   readonly disk?: DiskWatchOptions;
+  /** Default: backups are refused. */
+  readonly backup?: BackupPlaces;
   /** When what is known of series begins anew; by default as servers have it. */
   readonly seriesRenewal?: SeriesRenewalLimits;
 }

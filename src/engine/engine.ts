@@ -11,7 +11,7 @@ import { DbError } from "../base/error.ts";
 import { failPoint } from "../base/process/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { Trouble, Troubles } from "../base/process/troubles.ts";
-import type { AdminOperations } from "../query/query-context.ts";
+import type { AdminOperations, BackupOperations } from "../query/query-context.ts";
 import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
@@ -216,7 +216,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const left = streams.find(id);
     await left?.close();
     failPoint("thread.begun");
-    streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0 }));
+    streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0, newestKnown: () => undefined }));
   }
 
   /** Says that an ingest thread is gone: nothing waits for it any more, flushes fail, and its log is read back by the next start. */
@@ -238,6 +238,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { inForce, compactor, cache } = this.parts;
     const region = inForce.regionOf(database, table);
     await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
+  }
+
+  get backups(): BackupOperations {
+    return this.parts.backups;
   }
 
   /** What compactions have done since the start. */
@@ -283,9 +287,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
-    const { upkeep, flushes, compactor, flusher, flushExecutor, streams, live, meta } = this.parts;
+    const { upkeep, backups, flushes, compactor, flusher, flushExecutor, streams, live, meta } = this.parts;
     failPoint("close.begun");
     await upkeep.close();
+    await backups.close();
     await flushes.close();
     await compactor.close();
     const failures: unknown[] = [];

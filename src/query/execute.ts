@@ -7,7 +7,7 @@ import type { QueryContext } from "./query-context.ts";
 import type { StatementResult } from "./statement-result.ts";
 import type { Tql } from "./sql/syntax/ast.ts";
 import type { Statement } from "./sql/syntax/statement-ast.ts";
-import { admin } from "./statement/admin.ts";
+import { admin, adminReads } from "./statement/admin.ts";
 import { alterDatabase } from "./statement/table/alter-database.ts";
 import { alterTable } from "./statement/table/alter-table.ts";
 import { comment } from "./statement/comment.ts";
@@ -93,7 +93,7 @@ const STATEMENTS: StatementKinds = {
   "show-variable": { needs: READS, run: showVariable },
   describe: { needs: READS, run: describe },
 
-  admin: { needs: WRITES, run: admin },
+  admin: { needs: needsOfAdmin, run: admin },
   kill: { needs: NOTHING, run: kill }, // whose statement it may end is asked there
   use: { needs: WRITES, run: use },
   "set-variable": { needs: WRITES, run: setVariable },
@@ -124,6 +124,11 @@ function kindOf(statement: Statement): StatementKind<Statement> {
 function needsOfExecute(statement: Of<"execute">, connection: Connection | undefined): StatementNeeds {
   const prepared = connection?.prepared.get(statement.name)?.statement;
   return joined(prepared === undefined ? READS : needsOf(prepared, undefined), queriesOf(statement));
+}
+
+/** To write; what is about backups, to read as well: they hold all tables. */
+function needsOfAdmin(statement: Of<"admin">): StatementNeeds {
+  return joined(adminReads(statement) ? BOTH : WRITES, queriesOf(statement));
 }
 
 /** Out of the tables, and into a file; or the other way round. */

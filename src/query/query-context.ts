@@ -39,6 +39,34 @@ export interface AdminOperations {
   compactTable(database: string, table: string, range?: TimeRange): Promise<void>;
   /** Gives the table's files the indexes that its columns ask for, where they lack one. @throws DbError TableNotFound */
   buildIndexes(database: string, table: string): Promise<void>;
+  readonly backups: BackupOperations;
+}
+
+/** What a backup of the whole store is told when it begins (`engine/backup/backups.ts`). */
+export interface BackupBegun {
+  readonly id: string;
+  /** When, in milliseconds since the epoch. */
+  readonly moment: number;
+  /** Log records up to this sequence belong to it, later ones do not. */
+  readonly sequence: number;
+  /** A copy of the meta store of the moment, which names the data files. */
+  readonly metaFile: string;
+  readonly dataFolder: string;
+  readonly logFolder: string;
+  /** Logs by thread; `newest`: a record that is durable in it, unless its segment was trimmed before; absent where nobody knows one. */
+  readonly logs: readonly { readonly thread: number; readonly newest: number | undefined }[];
+  /** It ends by itself unless it is renewed within this time. */
+  readonly leaseMillis: number;
+}
+
+/** Backups of the whole store. @throws DbError InvalidArguments for an id of none that is under way */
+export interface BackupOperations {
+  /** Begins one: files and log records of the moment stay in place until it ends. @throws DbError RateLimited, StorageUnavailable */
+  begin(): Promise<BackupBegun>;
+  renew(id: string): void;
+  /** Says that the log was copied: it is trimmed again. */
+  releaseLog(id: string): Promise<void>;
+  end(id: string): Promise<void>;
 }
 
 /** What one query may take of what all queries share. */

@@ -7,6 +7,7 @@
  *   <home>/wal/        log segments, unless wal.dir says otherwise, those of ingest threads in folders; a LOCK and LOCK.pid of its own
  *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
  *   <home>/data/       data files
+ *   <home>/backup/     copies of the meta store, while backups read them
  *   <home>/tmp/        rows of queries that do not fit in memory, in files without names, unless query.spill_dir says otherwise
  */
 import { Database } from "bun:sqlite";
@@ -34,10 +35,15 @@ const held: Set<Database> = new Set();
  * @throws DbError StorageUnavailable when it cannot be made or another server holds it; the message names that server's pid
  */
 export async function lockDataDirectory(home: string): Promise<DataDirectory> {
-  const unlock = await lockFolder(home, "data directory", "storage.data_home");
+  const unlock = await lockHome(home);
   const dataFolder = join(home, "data");
   await makeNamed(dataFolder, "folder of the data files");
   return { home, metaFile: join(home, "meta.db"), dataFolder, unlock };
+}
+
+/** Locks a data directory that is there, and makes nothing in it but the lock's files. Returns what ends the lock. @throws DbError */
+export function lockHome(home: string): Promise<() => void> {
+  return lockFolder(home, "data directory", "storage.data_home");
 }
 
 /**

@@ -29,13 +29,39 @@ export interface Page {
   open(url: string): Promise<void>;
   /** The value of an expression, or of its promise. @throws Error with what it threw */
   run(expression: string): Promise<unknown>;
+  /** Waits until an expression is true. @throws Error that says which never was */
+  until(expression: string, millisMax?: number): Promise<void>;
+  /** Types text where the focus is. */
+  type(text: string): Promise<void>;
+  /** Presses a key, such as "Enter"; with Ctrl when asked. */
+  press(key: string, options?: { readonly ctrl?: boolean }): Promise<void>;
+  /** Makes the window so large, in pixels of CSS; `dark` says which colours the system wants. */
+  look(width: number, height: number, dark: boolean): Promise<void>;
+  /** A picture of the page as PNG. */
+  picture(): Promise<Uint8Array>;
+  /** Errors of the console, uncaught ones and broken policies included, so far. */
+  readonly problems: readonly string[];
 }
 
 interface Message {
   readonly id?: number;
   readonly method?: string;
+  readonly params?: {
+    readonly entry?: { readonly level: string; readonly text: string; readonly url?: string };
+    readonly type?: string;
+    readonly args?: readonly { readonly value?: unknown; readonly description?: string }[];
+    readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
+  };
   readonly error?: { readonly message: string };
-  readonly result?: { readonly result?: { readonly value?: unknown }; readonly exceptionDetails?: unknown };
+  readonly result?: { readonly result?: { readonly value?: unknown }; readonly exceptionDetails?: unknown; readonly data?: string };
+}
+
+/** What a message of the browser says is wrong; undefined: nothing. */
+function problemIn({ method, params }: Message): string | undefined {
+  if (method === "Log.entryAdded" && params?.entry?.level === "error") return `${params.entry.text} ${params.entry.url ?? ""}`;
+  if (method === "Runtime.exceptionThrown") return params?.exceptionDetails?.exception?.description ?? params?.exceptionDetails?.text;
+  if (method !== "Runtime.consoleAPICalled" || params?.type !== "error") return undefined;
+  return params.args?.map(({ value, description }) => description ?? JSON.stringify(value)).join(" ");
 }
 
 /** Runs `use` with a new browser that has one page. @param hosts rules of `--host-resolver-rules`, e.g. "MAP evil.example 127.0.0.1" */
@@ -83,11 +109,14 @@ async function connected(url: string): Promise<WebSocket> {
 
 function pageOver(socket: WebSocket): Page {
   const waiting = new Map<number, (message: Message) => void>();
+  const problems: string[] = [];
   let loaded: () => void = () => undefined;
   let next = 1;
   socket.addEventListener("message", ({ data }) => {
     const message = JSON.parse(String(data)) as Message;
     if (message.method === "Page.loadEventFired") loaded();
+    const problem = problemIn(message);
+    if (problem !== undefined) problems.push(problem);
     if (message.id !== undefined) waiting.get(message.id)?.(message);
   });
   const send = async (method: string, params: object): Promise<Message> => {
@@ -98,19 +127,51 @@ function pageOver(socket: WebSocket): Page {
     if (message.error !== undefined) throw new Error(`${method}: ${message.error.message}`);
     return message;
   };
+  const run = async (expression: string): Promise<unknown> => {
+    const { result } = await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true, userGesture: true });
+    if (result?.exceptionDetails !== undefined) throw new Error(JSON.stringify(result.exceptionDetails));
+    return result?.result?.value;
+  };
   return {
+    problems,
+    run,
     async open(url) {
       await send("Page.enable", {});
+      await send("Runtime.enable", {});
+      await send("Log.enable", {});
       const load = new Promise<void>((resolve) => {
         loaded = resolve;
       });
       await send("Page.navigate", { url });
       await load;
     },
-    async run(expression) {
-      const { result } = await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true, userGesture: true });
-      if (result?.exceptionDetails !== undefined) throw new Error(JSON.stringify(result.exceptionDetails));
-      return result?.result?.value;
+    async until(expression, millisMax = 15_000) {
+      const deadline = performance.now() + millisMax;
+      while ((await run(expression)) !== true) {
+        if (performance.now() > deadline) throw new Error(`this never was true: ${expression}`);
+        await Bun.sleep(25);
+      }
+    },
+    async type(text) {
+      await send("Input.insertText", { text });
+    },
+    async press(key, { ctrl = false } = {}) {
+      const code = KEY_CODES[key] ?? key.toUpperCase().charCodeAt(0);
+      const text = key === "Enter" && !ctrl ? { text: "\r" } : {};
+      const event = { key, code: key, windowsVirtualKeyCode: code, modifiers: ctrl ? 2 : 0, ...text };
+      await send("Input.dispatchKeyEvent", { type: "keyDown", ...event });
+      await send("Input.dispatchKeyEvent", { type: "keyUp", ...event });
+    },
+    async look(width, height, dark) {
+      await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+      await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    },
+    async picture() {
+      const { result } = await send("Page.captureScreenshot", { format: "png" });
+      return Uint8Array.fromBase64(result?.data ?? "");
     },
   };
 }
+
+/** Windows' numbers of the keys that have no letter. */
+const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, End: 35, Home: 36 };

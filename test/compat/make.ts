@@ -34,7 +34,8 @@ export async function openIn(home: string): Promise<Engine> {
 
 const DAY = 86_400_000_000_000n;
 
-async function fill(engine: Engine): Promise<void> {
+/** Tables with all kinds of columns and changes. */
+export async function fill(engine: Engine): Promise<void> {
   const times = [1n, 2n, DAY, 30n * DAY, 400n * DAY, -(2n ** 63n), 2n ** 63n - 1n];
   const lines = times.map(
     (time, i) => `kinds,host=h${i % 3},rack=r${i % 2} i=${i}i,u=${i}u,f=${i / 8},s="s ${i}",b=${i % 2 === 0} ${time}`,

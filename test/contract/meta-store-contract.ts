@@ -1,7 +1,13 @@
 /**
  * What every meta store must do, whatever it is made of.
  */
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "bun:test";
+import { entriesOfCopy } from "../../src/storage/meta-store/sqlite-layout.ts";
+import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-store.ts";
 import type { MetaStore, MetaValue } from "../../src/storage/meta-store/meta-store.ts";
 
 /** One empty store. */
@@ -32,6 +38,7 @@ export function metaStoreContract(name: string, make: () => MetaStoreFixture, sk
     valuesComeBack(it, open);
     keysAreOrdered(it, open);
     commitsAreWhole(it, open);
+    copiesAreOfTheirMoment(it, open);
   });
 }
 
@@ -154,5 +161,33 @@ function commitsAreWhole(it: It, open: Open): void {
     const entries = reopen().list("n/");
     expect(entries).toHaveLength(5000);
     expect(entries.every(({ value }, i) => value === i)).toBe(true);
+  });
+}
+
+function copiesAreOfTheirMoment(it: It, open: Open): void {
+  it("a copy has the entries of the moment at which it was asked for, and opens as a store", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "varve-meta-copy-"));
+    try {
+      const { store } = open();
+      store.commit([
+        { key: "a", value: 1 },
+        { key: "b", value: { c: [true, null, "x"] } },
+      ]);
+      const path = join(folder, "copy.db");
+      const copied = store.copyTo(path);
+      store.commit([
+        { key: "a", value: 2 },
+        { key: "b", value: undefined },
+      ]);
+      store.secure();
+      await copied;
+      expect(entriesOfCopy(readFileSync(path), "a").map(({ value }) => value)).toEqual(["1"]);
+      const copy = openSqliteMetaStore(path);
+      expect([copy.get("a"), copy.get("b")]).toEqual([1, { c: [true, null, "x"] }]);
+      copy.close();
+      expect(store.get("a")).toBe(2);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 }

@@ -244,6 +244,7 @@ export class Machine {
       },
       settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
       secure: () => meta.secure(),
+      copyTo: (path) => meta.copyTo(path),
       close: () => undefined,
     };
   }

@@ -30,6 +30,7 @@ export class EngineFixture {
         buildIndexes: (database, table) => engine.buildIndexes(database, table),
         flushTable: (database, table) => engine.flushTable(database, table),
         compactTable: (database, table) => engine.compactTable(database, table),
+        backups: engine.backups,
       },
       clock,
       scheduler: new Scheduler(clock),

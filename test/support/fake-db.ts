@@ -88,6 +88,10 @@ export class FakeDb implements Db {
     yield* this.onSql(text, session);
   }
 
+  analyze(text: string, session: Session): AsyncIterable<StatementResult> {
+    return this.sql(text, session);
+  }
+
   async prepare(text: string): Promise<PreparedQuery> {
     const [statement] = parseSql(text);
     if (statement === undefined) throw new DbError(StatusCode.InvalidSyntax, "no statement");

@@ -40,7 +40,8 @@ export class FakeS3 {
       case "POST":
         return this.post(key, url.searchParams);
       case "DELETE":
-        this.uploads.delete(url.searchParams.get("uploadId") ?? "");
+        if (url.searchParams.has("uploadId")) this.uploads.delete(url.searchParams.get("uploadId") ?? "");
+        else this.objects.delete(key);
         return new Response(null, { status: 204 });
       default:
         return error(405, "MethodNotAllowed");
@@ -84,7 +85,9 @@ export class FakeS3 {
 
   private list(bucket: string, query: URLSearchParams): Response {
     const prefix = `${bucket}/${query.get("prefix") ?? ""}`;
-    const all = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && !key.slice(prefix.length).includes("/")).sort();
+    const all = [...this.objects.keys()]
+      .filter((key) => key.startsWith(prefix) && !(query.has("delimiter") && key.slice(prefix.length).includes("/")))
+      .sort();
     const from = Number(query.get("continuation-token") ?? 0);
     const page = all.slice(from, from + this.pageKeys);
     const isMore = from + page.length < all.length;

@@ -46,6 +46,7 @@ export function faultyMetaStore(store: MetaStore): FaultyMetaStore {
       check("secure", "write");
       store.secure();
     },
+    copyTo: (path) => store.copyTo(path),
     close: () => store.close(),
   };
 }

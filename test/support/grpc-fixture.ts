@@ -5,7 +5,7 @@ import { MemoryPool, ServerMemory } from "../../src/base/memory/server-memory.ts
 import { type GrpcOptions, startGrpcServer } from "../../src/server/grpc/server.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import type { GrpcService } from "../../src/server/grpc/service.ts";
-import { servicesOf } from "../../src/server/grpc/services.ts";
+import { servicesOf } from "../../src/server/grpc/service-list.ts";
 import { startWire, type WireFixture } from "./wire-fixture.ts";
 
 /** The server and what stands behind it. */

@@ -128,6 +128,7 @@ function fixtureOptions(
       hostname: "test",
     },
     configText: () => "[http]\n",
+    dashboardFolder: join(import.meta.dir, "../../src/dashboard/gen"),
     log: {
       get filter() {
         return filter;
@@ -136,6 +137,8 @@ function fixtureOptions(
         filter = next;
       },
     },
+    analyzeStream: true,
+    jaeger: { enabled: true },
     onBug: (error) => bugs.push(error),
     ...changes,
   };

@@ -1,6 +1,7 @@
 /** A connection of `server/http2` on a socket in memory, and the client at its other end, which writes frames by hand. */
 import { ByteWriter } from "../../src/base/bytes/byte-writer.ts";
-import { type Http2End, Http2Connection, type Http2Options, type Http2Socket } from "../../src/server/http2/connection.ts";
+import { Http2Connection } from "../../src/server/http2/connection.ts";
+import type { Http2End, Http2Options, Http2Socket } from "../../src/server/http2/options.ts";
 import { Flag, FRAME_HEAD_BYTES, FrameType, numberAt, PREFACE, writeFrameHead } from "../../src/server/http2/frame.ts";
 import { type HeaderField, HeaderDecoder } from "../../src/server/http2/hpack/header-decoder.ts";
 import { writeHeader } from "../../src/server/http2/hpack/header-encoder.ts";

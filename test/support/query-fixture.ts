@@ -42,6 +42,21 @@ export class QueryFixture {
       admin: {
         flushTable: async (database, table) => void this.flushed.push(`${database}.${table}`),
         buildIndexes: async (database, table) => void this.flushed.push(`index ${database}.${table}`),
+        backups: {
+          begin: async () => ({
+            id: "b1",
+            moment: 1000,
+            sequence: 7,
+            metaFile: "/m",
+            dataFolder: "/d",
+            logFolder: "/l",
+            logs: [],
+            leaseMillis: 60_000,
+          }),
+          renew: (id) => void this.flushed.push(`renew ${id}`),
+          releaseLog: async (id) => void this.flushed.push(`log of ${id}`),
+          end: async (id) => void this.flushed.push(`end ${id}`),
+        },
         compactTable: async (database, table, range) => {
           this.flushed.push(`compact ${database}.${table}${range === undefined ? "" : ` ${range.start}..${range.end}`}`);
         },

@@ -13,11 +13,14 @@ const RANKS: readonly (readonly string[])[] = [
   ["format", "table"],
   ["ingest", "storage", "query"],
   ["engine", "db"],
-  ["server"],
+  ["server", "tools"],
 ];
 
-/** Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"] };
+/**
+ * Folders beside the ranks, and what they may import. `config` is read by `main.ts` alone: the rest gets plain arguments. `dashboard` runs
+ * in browsers.
+ */
+const BESIDE: Readonly<Record<string, readonly string[]>> = { config: ["base"], dashboard: [] };
 
 /** Of a layer that another sees only in part: the files that it may import. Servers know results and nothing that makes them. */
 const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -53,6 +56,7 @@ const WIRING: readonly string[] = [
 const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
   ...RANKS.flatMap((folders, rank) => folders.map((folder) => [folder, RANKS.slice(0, rank).flat()] as const)),
   ...Object.entries(BESIDE),
+  ["tools", [...RANKS.slice(0, -1).flat(), "config"]], // Tools read command lines and settings themselves.
 ]);
 
 /** `from "./x"`, `import "./x"`, `import("./x")`, `new URL("./x", import.meta.url)`, `new Worker("./x")`. */

@@ -2,7 +2,8 @@
 import { writeHeaders } from "./header-block.ts";
 import { framed, type Framed } from "./frames.ts";
 import { Http1Connection, postRequest } from "./http1-connection.ts";
-import { type Failure, Http2Connection } from "./http2-connection.ts";
+import { Http2Connection } from "./http2-connection.ts";
+import type { Failure } from "./load-socket.ts";
 import type { Driver, Part } from "./load-plan.ts";
 
 /** Where messages go. */

@@ -1,6 +1,6 @@
 /** HTTP/1.1 as a client that costs little: requests made beforehand over a raw socket, one at a time, answers with a length. */
 import type { Socket } from "bun";
-import type { Failure } from "./http2-connection.ts";
+import { connectSocket, type Failure, type Speaker } from "./load-socket.ts";
 
 /** Characters of a refusal that are told. */
 const TOLD_MAX = 300;
@@ -14,7 +14,7 @@ export function postRequest(path: string, headers: Readonly<Record<string, strin
 }
 
 /** See the file header. */
-export class Http1Connection {
+export class Http1Connection implements Speaker {
   private socket: Socket | undefined;
   private tail: Uint8Array | undefined;
   private answer: Buffer = Buffer.alloc(0);
@@ -26,16 +26,7 @@ export class Http1Connection {
   /** @throws Error when nobody listens */
   static async connect(port: number): Promise<Http1Connection> {
     const made = new Http1Connection();
-    made.socket = await Bun.connect({
-      hostname: "127.0.0.1",
-      port,
-      socket: {
-        data: (_, bytes) => made.take(bytes),
-        drain: () => made.pump(),
-        error: (_, error) => made.fail(error.message),
-        close: () => made.fail("the server closed the connection"),
-      },
-    });
+    made.socket = await connectSocket(port, made);
     return made;
   }
 
@@ -53,7 +44,7 @@ export class Http1Connection {
     this.socket?.end();
   }
 
-  private pump(): void {
+  pump(): void {
     while (this.tail !== undefined) {
       const written = this.socket?.write(this.tail) ?? 0;
       if (written <= 0) return;
@@ -61,7 +52,7 @@ export class Http1Connection {
     }
   }
 
-  private take(bytes: Buffer): void {
+  take(bytes: Buffer): void {
     this.answer = this.answer.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.answer, bytes]);
     const headEnd = this.answer.indexOf("\r\n\r\n");
     if (headEnd < 0) return;
@@ -80,7 +71,8 @@ export class Http1Connection {
     this.done?.(failure);
   }
 
-  private fail(why: string): void {
+  /** See `Speaker`; so are `take` and `pump`. */
+  fail(why: string): void {
     this.failure ??= why;
     this.done?.(why);
   }

@@ -6,7 +6,8 @@ import { seededRandom } from "../random.ts";
 import { callHeaders } from "./drive-calls.ts";
 import { FLAG, FRAME, frame, framed, numberPayload } from "./frames.ts";
 import { writeHeaders } from "./header-block.ts";
-import { type Failure, Http2Connection } from "./http2-connection.ts";
+import { Http2Connection } from "./http2-connection.ts";
+import type { Failure } from "./load-socket.ts";
 import { MessageHeads } from "./message-heads.ts";
 
 type Answer = (stream: ServerHttp2Stream, body: Buffer) => void;

@@ -10,6 +10,7 @@
 import type { Socket } from "bun";
 import { address, errorName, FLAG, FRAME, frame, type Framed, HEAD_BYTES, lengthAt, numberPayload, SETTING } from "./frames.ts";
 import { type Header, HeaderReader } from "./header-block.ts";
+import { connectSocket, type Failure, type Speaker } from "./load-socket.ts";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 /** What a server may send ahead on a call, and on all of a connection. */
@@ -22,9 +23,6 @@ const FRAME_BYTES_FIRST = 16_384;
 const FRAME_BYTES_MAX = 32_767;
 /** Milliseconds without a byte in either direction after which calls are given up. */
 const STALL_MS_MAX = 60_000;
-
-/** Why a call failed; undefined: it did not. */
-export type Failure = string | undefined;
 
 /** A call under way. */
 export class Call {
@@ -85,7 +83,7 @@ export class Call {
 }
 
 /** See the file header. */
-export class Http2Connection {
+export class Http2Connection implements Speaker {
   private frameBytesMax = FRAME_BYTES_FIRST;
   /** Resolves with the server's settings, or why there are none. */
   private readonly ready = Promise.withResolvers<Failure>();
@@ -118,16 +116,7 @@ export class Http2Connection {
   /** Connects and waits for the server's settings. @throws Error when there are none */
   static async connect(port: number): Promise<Http2Connection> {
     const made = new Http2Connection();
-    made.socket = await Bun.connect({
-      hostname: "127.0.0.1",
-      port,
-      socket: {
-        data: (_, bytes) => made.take(bytes),
-        drain: () => made.pump(),
-        error: (_, error) => made.fail(error.message),
-        close: () => made.fail("the server closed the connection"),
-      },
-    });
+    made.socket = await connectSocket(port, made);
     const settings = Buffer.alloc(12);
     settings.writeUInt16BE(SETTING.headerTableSize, 0);
     settings.writeUInt16BE(SETTING.initialWindow, 6);
@@ -166,7 +155,8 @@ export class Http2Connection {
     this.socket?.end();
   }
 
-  private fail(why: string): void {
+  /** See `Speaker`; so are `take` and `pump`. */
+  fail(why: string): void {
     if (this.failure !== undefined) return;
     this.failure = why;
     clearInterval(this.watch);
@@ -185,7 +175,7 @@ export class Http2Connection {
   }
 
   /** Writes until the socket or a window is full. */
-  private pump(): void {
+  pump(): void {
     while (this.failure === undefined) {
       if (this.tail !== undefined) {
         const { tail } = this;
@@ -233,7 +223,7 @@ export class Http2Connection {
     return false;
   }
 
-  private take(bytes: Buffer): void {
+  take(bytes: Buffer): void {
     if (this.failure !== undefined) return;
     this.movedAt = performance.now();
     try {

@@ -70,6 +70,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "CREATE TABLE AS a query": ["CREATE TABLE n AS SELECT greptime_timestamp, secret FROM cpu", "CREATE TABLE IF NOT EXISTS cpu AS SELECT 1"],
   "CREATE VIEW, CREATE FLOW": ["CREATE VIEW n AS SELECT secret FROM cpu", "CREATE FLOW n SINK TO cpu AS SELECT secret FROM cpu"],
   ADMIN: ["ADMIN flush_table('cpu')", "ADMIN compact_table('cpu')"],
+  "ADMIN of backups": ["ADMIN backup_renew('x')", "ADMIN backup_begin()"],
   "USE, SET": ["USE public", "SET time_zone = 'UTC'"],
   "DECLARE CURSOR": ["DECLARE c CURSOR FOR SELECT secret FROM cpu"],
   CLOSE: ["DECLARE c CURSOR FOR SELECT secret FROM cpu → CLOSE c"],

@@ -15,6 +15,10 @@ export class LogTrimmer {
   private readonly tables: LiveTables;
   private readonly troubles: Troubles;
   private readonly meta: MetaStore;
+  /** Those who want all segments kept. */
+  private holds = 0;
+  /** Resolves when no trim runs that was begun until now. A broken invariant ends the process, whoever waits here. */
+  private trimming: Promise<void> = Promise.resolve();
 
   constructor(streams: LogStreams, tables: LiveTables, troubles: Troubles, meta: MetaStore) {
     this.streams = streams;
@@ -36,8 +40,29 @@ export class LogTrimmer {
     );
   }
 
+  /**
+   * Keeps all segments that are there until `release` is called, once. `held` resolves when no trim from before is under way.
+   */
+  hold(): { readonly held: Promise<void>; readonly release: () => Promise<void> } {
+    this.holds++;
+    return {
+      held: this.trimming,
+      release: async () => {
+        this.holds--;
+        await this.trim();
+      },
+    };
+  }
+
   /** Deletes what no table needs. What cannot be deleted is tried again by the next call: nothing else waits for it. */
-  async trim(): Promise<void> {
+  trim(): Promise<void> {
+    if (this.holds > 0) return Promise.resolve(); // Who lets go of it trims.
+    const trimmed = this.trimNow();
+    this.trimming = Promise.all([this.trimming, trimmed]).then(() => undefined);
+    return trimmed;
+  }
+
+  private async trimNow(): Promise<void> {
     try {
       this.meta.secure(); // The log is the other copy of what the meta store says is in files.
       for (const stream of this.streams.all()) await stream.trim(stream.ledger.oldestNeeded(this.tables, stream.head() + 1));

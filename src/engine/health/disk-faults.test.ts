@@ -129,6 +129,7 @@ test("rows that are truncated after a flush whose commit took effect unseen do n
         },
         settled: () => store.settled(),
         secure: () => store.secure(),
+        copyTo: (path) => store.copyTo(path),
         close: () => store.close(),
       };
     },

@@ -42,6 +42,7 @@ export function watchedMetaStore(meta: MetaStore, troubles: Troubles): MetaStore
         throw noted(error);
       }
     },
+    copyTo: (path) => meta.copyTo(path),
     close: () => meta.close(),
   };
 }

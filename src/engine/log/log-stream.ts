@@ -15,6 +15,8 @@ export interface LogStream {
   bytes(): number;
   /** The newest segment that the ledger may know of. */
   head(): number;
+  /** The largest sequence that was read from it or told of, as far as its owner knows; undefined when there was none. */
+  newestKnown(): number | undefined;
   /**
    * Deletes segments below `needed`. One above `head()` says that no row of the stream is needed: the segment being written goes as well,
    * unless it has records by now that the ledger does not know.
@@ -43,6 +45,8 @@ export class LocalStream implements LogStream {
   readonly id: number;
   readonly wal: Wal;
   readonly ledger: LogLedger = new LogLedger();
+  /** The largest sequence that a start read from it. */
+  recovered: number | undefined;
   private readonly removeFolder: (() => Promise<void>) | undefined;
   private readonly turns: Turns = new Turns();
   private isClosed = false;
@@ -60,6 +64,10 @@ export class LocalStream implements LogStream {
 
   head(): number {
     return this.wal.segments().at(-1)?.id ?? 0;
+  }
+
+  newestKnown(): number | undefined {
+    return this.recovered;
   }
 
   trim(needed: number): Promise<void> {

@@ -33,11 +33,13 @@ export async function recoverLogs(parts: RecoveryParts, check: FileCheck): Promi
   const reports: EngineRecovery[] = [];
   const regionOf = (tableId: TableId): Region | undefined => live.byTableId(tableId)?.table.region;
   const sawEntry = (tableId: TableId, sequence: number): void => check.sawRecord(tableId, sequence);
-  for (const { wal, ledger } of streams.local()) {
+  for (const stream of streams.local()) {
+    const { wal, ledger } = stream;
     const replay = new Replay({ regionOf, nextTableId, ledger, logger, sawEntry });
     const report = await wal.recover(
       (record) => {
         sequences.sawUsed(record.sequence);
+        stream.recovered = record.sequence; // Later records have larger ones.
         replay.apply(record);
       },
       (payload) => replay.lose(payload),

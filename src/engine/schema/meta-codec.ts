@@ -282,6 +282,7 @@ export function decodeFile(key: string, value: MetaValue): DataFile {
     maxTime: bigintOf(key, entry["maxTime"]),
     sequence: numberOf(key, entry["sequence"]),
     schemaVersion: numberOf(key, entry["schemaVersion"]),
+    ...(entry["crc"] === undefined ? {} : { crc: numberOf(key, entry["crc"]) }),
     ...(tombstones === undefined
       ? {}
       : { tombstones: { count: numberOf(key, tombstones["count"]), rowCount: numberOf(key, tombstones["rowCount"]) } }),

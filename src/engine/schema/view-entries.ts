@@ -56,7 +56,8 @@ export class ViewEntries {
   }
 }
 
-function decodeView(key: string, value: MetaValue): ViewInfo {
+/** A view out of its entry. @throws DbError StorageUnavailable */
+export function decodeView(key: string, value: MetaValue): ViewInfo {
   const entry = objectOf(key, value);
   const texts = (field: string): readonly string[] => arrayOf(key, entry[field]).map((text) => textOf(key, text));
   return {

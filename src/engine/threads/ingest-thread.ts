@@ -262,6 +262,10 @@ export class IngestThread implements RowWriter, SchemaLookup {
         await Promise.all(this.pending);
         this.sure.check(); // A record that the owner was not told of must not pass for one that failed.
         return;
+      case "settle":
+        await Promise.all(this.pending);
+        this.sure.check();
+        return;
       case "renew":
         this.tables.renew(task.tableId);
         await Promise.all(this.pending);

@@ -82,6 +82,8 @@ export type FromThread =
 export type Task =
   /** Give up the memory that a table's chunks lie on, and answer once all records that were begun are told of. */
   | { readonly kind: "barrier"; readonly tableId: TableId }
+  /** Answer once all records that were begun are told of. */
+  | { readonly kind: "settle" }
   /** Begin anew with the series of a table, and answer once all records are told of that were begun with the numbers before. */
   | { readonly kind: "renew"; readonly tableId: TableId }
   /**

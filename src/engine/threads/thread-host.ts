@@ -39,6 +39,13 @@ export interface ThreadOwner {
   durable(): Promise<void>;
 }
 
+/** What is known of a stream from its replay. */
+interface StreamBefore {
+  readonly ledger: LogLedger;
+  readonly head: number;
+  readonly newest: number | undefined;
+}
+
 type Logged = Extract<FromThread, { kind: "logged" }>;
 
 /** See the file header. */
@@ -54,6 +61,7 @@ export class ThreadHost implements LogStream {
   private readonly renewals: Map<number, number> = new Map();
   private lastTask = 0;
   private newestSegment: number;
+  private newestSequence: number | undefined;
   /** Messages taken, as an int32 that wraps. */
   private taken = 0;
   /** Records told of. */
@@ -68,12 +76,13 @@ export class ThreadHost implements LogStream {
   /**
    * @param before what is known of the stream from its replay
    */
-  constructor(id: number, owner: ThreadOwner, link: OwnerLink, before: { readonly ledger: LogLedger; readonly head: number }) {
+  constructor(id: number, owner: ThreadOwner, link: OwnerLink, before: StreamBefore) {
     this.id = id;
     this.owner = owner;
     this.link = link;
     this.ledger = before.ledger;
     this.newestSegment = before.head;
+    this.newestSequence = before.newest;
     link.onWaiting(() => {
       if (!owner.sure.hasFailed) this.drain(); // Nobody waits for an answer here, and the process is ending.
     });
@@ -95,6 +104,11 @@ export class ThreadHost implements LogStream {
    */
   async barrier(tableId: TableId): Promise<void> {
     if (!this.isClosed) await this.request({ kind: "barrier", tableId });
+  }
+
+  /** Resolves when every record that the thread had begun is told of, or failed. */
+  async settled(): Promise<void> {
+    if (!this.isClosed) await this.request({ kind: "settle" });
   }
 
   /**
@@ -121,6 +135,10 @@ export class ThreadHost implements LogStream {
 
   bytes(): number {
     return this.owner.shared.logBytes(this.id);
+  }
+
+  newestKnown(): number | undefined {
+    return this.newestSequence;
   }
 
   head(): number {
@@ -203,6 +221,7 @@ export class ThreadHost implements LogStream {
 
   private publish({ sequence, segment, head, chunks }: Logged): void {
     this.newestSegment = Math.max(this.newestSegment, segment);
+    this.newestSequence = sequence;
     this.translator.enterSegment(segment);
     const entries = decodeRecordHead(sequence, head);
     assert(entries.length === chunks.length, `a place a chunk; got ${chunks.length} for ${entries.length}`);

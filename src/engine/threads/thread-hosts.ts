@@ -24,8 +24,9 @@ export class ThreadHosts {
   }
 
   /** Takes a thread in, before it takes its first write. */
-  add(id: number, link: OwnerLink, before: Pick<LocalStream, "ledger" | "head">): ThreadHost {
-    const host = new ThreadHost(id, this.owner, link, { ledger: before.ledger, head: before.head() });
+  add(id: number, link: OwnerLink, before: Pick<LocalStream, "ledger" | "head" | "newestKnown">): ThreadHost {
+    const known = { ledger: before.ledger, head: before.head(), newest: before.newestKnown() };
+    const host = new ThreadHost(id, this.owner, link, known);
     this.hosts = [...this.hosts, host];
     return host;
   }
@@ -60,6 +61,11 @@ export class ThreadHosts {
         this.held = undefined;
       }
     }
+  }
+
+  /** Resolves when every thread has told of all records that it had begun, of any table; they may go on beside it. */
+  async settled(): Promise<void> {
+    await Promise.all(this.hosts.map((host) => host.settled()));
   }
 
   /** Resolves when threads may begin writes. */

@@ -19,6 +19,7 @@ import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "../health/dis
 import { PlaceWatch } from "../health/place-watch.ts";
 import { watchedMetaStore } from "../health/watched-meta-store.ts";
 import { WriteGate } from "../health/write-gate.ts";
+import { type WatchedWal, watchAppends } from "../log/append-watch.ts";
 import { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { SchemaStore } from "../schema/schema-store.ts";
@@ -40,6 +41,7 @@ export interface Ground {
   /** Counts what workers need. */
   readonly workerMemory: MemoryCounter;
   readonly wal: Wal;
+  readonly appends: WatchedWal;
   readonly meta: MetaStore;
   readonly files: FileStore;
   readonly leftovers: LastingDeletes["leftovers"];
@@ -63,7 +65,9 @@ const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: sys
 
 /** Makes it, of what whoever starts an engine hands over. */
 export function layGround(parts: EngineParts): Ground {
-  const { wal, clock, scheduler, logger } = parts;
+  const { clock, scheduler, logger } = parts;
+  const appends = watchAppends(parts.wal);
+  const { wal } = appends;
   const sure = new SureSteps(parts.onBug);
   const troubles = new Troubles(logger.child("health"), clock);
   const memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
@@ -87,6 +91,6 @@ export function layGround(parts: EngineParts): Ground {
     () => meta.settled(),
   );
   const common = { clock, scheduler, logger, sure, troubles, memory, workerMemory: new MemoryCounter() };
-  const stored = { wal, meta, files, leftovers, cache, disk, places, damaged };
+  const stored = { wal, appends, meta, files, leftovers, cache, disk, places, damaged };
   return { ...common, ...stored, shared, sequences, schemas, live, expiry, streams, trimmer, gate, feed };
 }

@@ -1,5 +1,6 @@
 /** Tables in force, and what clients do to them: writes, deletes, changes; and their series, which begin anew. */
 import { SlabPool } from "../../storage/memtable/arena.ts";
+import { Backups } from "../backup/backups.ts";
 import { SeriesRenewal } from "../catalog/series-renewal.ts";
 import { TablesInForce } from "../catalog/tables-in-force.ts";
 import { Deleter } from "../change/deleter.ts";
@@ -19,10 +20,11 @@ export interface TableWork {
   readonly changes: TableChanges;
   readonly truncation: Truncation;
   readonly series: SeriesRenewal;
+  readonly backups: Backups;
 }
 
 /** What of an engine's parts this takes. */
-type TableWorkParts = Pick<EngineParts, "limits" | "seriesRenewal">;
+type TableWorkParts = Pick<EngineParts, "limits" | "seriesRenewal" | "backup">;
 
 /** Makes it. Nothing runs yet. */
 export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: ThreadHosts, work: FileWork): TableWork {
@@ -37,6 +39,7 @@ export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: Th
     changes: new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure }),
     truncation: new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure }),
     series: makeSeries(parts, ground, threads),
+    backups: makeBackups(parts, ground, threads),
   };
 }
 
@@ -108,4 +111,9 @@ function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, t
     threadSeriesBytes: () => threads.seriesBytes,
     renewOnThreads: (tableId) => threads.renew(tableId),
   });
+}
+
+function makeBackups({ backup: places }: TableWorkParts, ground: Ground, threads: ThreadHosts): Backups {
+  const { meta, live, sequences, appends, streams, trimmer, clock, logger } = ground;
+  return new Backups({ places, meta, live, sequences, appends, streams, threads, trimmer, clock, logger: logger.child("backup") });
 }

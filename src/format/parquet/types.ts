@@ -127,6 +127,8 @@ export interface WrittenFile {
   /** Smallest and largest time, exact, in the unit of the time column; undefined for a file without rows. */
   readonly timeMin: bigint | undefined;
   readonly timeMax: bigint | undefined;
+  /** CRC-32 of all its bytes. */
+  readonly crc: number;
 }
 
 /** A range of bytes of a file. */

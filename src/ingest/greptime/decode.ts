@@ -50,7 +50,7 @@ export class GreptimeDecoder {
     reader.open(bytes);
     try {
       const tables: TableWrite[] = [];
-      let [rowCount, tableCount, cells] = [0, 0, 0];
+      let [rowCount, newKeyCount, tableCount, cells] = [0, 0, 0, 0];
       while (reader.at < bytes.length) {
         const tag = reader.tag(bytes.length);
         if (tag !== REQUEST) {
@@ -67,10 +67,11 @@ export class GreptimeDecoder {
           yield;
         }
         rowCount += table.rowCount;
+        newKeyCount += table.newKeyCount;
         cells += table.rowCount * table.columns.length;
         checkMessage(action, cells);
       }
-      return { batch: { dictionary: keys.dictionary, tables }, rowCount };
+      return { batch: { dictionary: keys.dictionary, tables }, rowCount, newKeyCount };
     } catch (thrown) {
       throw readable(kind, thrown);
     }

@@ -14,7 +14,7 @@ import { checkTableName } from "../../table/names.ts";
 import type { FieldWrite, SchemaLookup, TableWrite } from "../../table/write-batch.ts";
 import { Encoding } from "./column-type.ts";
 import { invalidAt, type Place, type RowAction } from "./failure.ts";
-import { CELL_BYTES, CELL_BYTES_MAX, WRITE_CELLS_MAX } from "./limits.ts";
+import { CELL_BYTES, CELL_BYTES_MAX, WRITE_CELLS_MAX, WRITE_NEW_KEYS_MAX } from "./limits.ts";
 import { RowTimes } from "./row-times.ts";
 import type { RequestColumn } from "./schema-reader.ts";
 import type { SeriesKeys, TagColumns } from "./series-keys.ts";
@@ -39,12 +39,17 @@ export class RequestTable {
   /** By column; undefined for tags and the time index. */
   readonly cells: readonly (Cells | undefined)[];
   private readonly unit: TimeUnit;
+  private readonly series: SeriesKeys;
+  /** Keys that there were before. */
+  private readonly keysBefore: number;
 
   /** @param rowCount counted, not claimed. @throws DbError InvalidArguments */
   constructor(place: Place, columns: readonly RequestColumn[], rowCount: number, keys: SeriesKeys) {
     this.place = place;
     this.columns = columns;
     this.rowCount = rowCount;
+    this.series = keys;
+    this.keysBefore = keys.dictionary.size;
     this.time = timeOf(place, columns);
     this.unit = this.time.type.type.kind === "timestamp" ? this.time.type.type.unit : "millisecond";
     checkCells(place, rowCount, columns.length);
@@ -59,13 +64,19 @@ export class RequestTable {
     );
   }
 
+  /** Tag sets of its rows that nobody had seen, once all of them are there. */
+  get newKeyCount(): number {
+    return this.series.dictionary.size - this.keysBefore;
+  }
+
   /** The rows, once all of them are there: the more there are, the more writes. @throws DbError InvalidArguments for text that is none */
   *writes(): Generator<TableWrite> {
     const fields = this.cells.flatMap((cells, i): Field[] =>
       cells === undefined ? [] : [{ column: this.columns[i] as RequestColumn, cells }],
     );
     const shape = this.columns.map(({ definition }) => definition);
-    const rowsMax = Math.max(1, Math.floor(WRITE_CELLS_MAX / this.columns.length));
+    const ofKeys = (WRITE_NEW_KEYS_MAX * this.rowCount) / Math.max(1, this.newKeyCount);
+    const rowsMax = Math.max(1, Math.floor(Math.min(WRITE_CELLS_MAX / this.columns.length, ofKeys)));
     for (const { start, end, times } of this.times.each(this.rowCount, rowsMax)) {
       yield {
         table: this.place.table,

@@ -14,6 +14,8 @@ export interface DecodedRows {
   readonly batch: WriteBatch;
   /** Rows of all tables, as sent. */
   readonly rowCount: number;
+  /** Tag sets among them that the decoder had not seen. */
+  readonly newKeyCount: number;
 }
 
 /** The four messages with rows. */

@@ -2,7 +2,7 @@
 import { notSupported } from "../plan/bind/plan-error.ts";
 import { DbError, invalidArguments } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { INT64 } from "../../column/data-type.ts";
+import { INT64, STRING } from "../../column/data-type.ts";
 import type { Table } from "../../table/catalog.ts";
 import { tableNotFound } from "../../table/not-found.ts";
 import { nearestName } from "../../base/text/nearest.ts";
@@ -16,12 +16,14 @@ import { checkCompactionKind, compactionRange } from "./table/compaction-paramet
 import { rowsResult } from "./shared/rows-result.ts";
 
 type Admin = Extract<Statement, { kind: "admin" }>;
-type Run = (args: readonly string[], context: QueryContext) => Promise<number>;
+type Run = (args: readonly string[], context: QueryContext) => Promise<number | string>;
 
 interface AdminFunction {
   readonly args: readonly [min: number, max: number];
   /** Whether the first argument is the number of a region. */
   readonly takesRegion?: true;
+  /** Whether it shows what is stored, so that who may only write may not call it. */
+  readonly reads?: true;
   readonly run: Run;
 }
 
@@ -31,6 +33,10 @@ const FUNCTIONS: Readonly<Record<string, AdminFunction>> = {
   flush_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => flush(tableOfRegion(id, context), context) },
   compact_table: { args: [1, 3], run: ([name = "", ...rest], context) => compact(tableNamed(name, context), rest, context) },
   build_index: { args: [1, 1], run: ([name = ""], context) => buildIndex(tableNamed(name, context), context) },
+  backup_begin: { args: [0, 0], reads: true, run: async (_, { admin: { backups } }) => JSON.stringify(await backups.begin()) },
+  backup_renew: { args: [1, 1], reads: true, run: async ([id = ""], { admin: { backups } }) => (backups.renew(id), 0) },
+  backup_log_copied: { args: [1, 1], reads: true, run: async ([id = ""], { admin: { backups } }) => (await backups.releaseLog(id), 0) },
+  backup_end: { args: [1, 1], reads: true, run: async ([id = ""], { admin: { backups } }) => (await backups.end(id), 0) },
   compact_region: { args: [1, 1], takesRegion: true, run: ([id = ""], context) => compact(tableOfRegion(id, context), [], context) },
 };
 
@@ -103,7 +109,12 @@ export async function admin(statement: Admin, context: QueryContext): Promise<St
   const args = statement.args.map((arg, i) => (i === 0 && found.takesRegion === true ? regionArgument(arg) : textArgument(arg)));
   const value = await found.run(args, context);
   const name = `ADMIN ${statement.name}(${statement.args.map(printArgument).join(", ")})`;
-  return rowsResult([{ name, type: INT64 }], [[value]]);
+  return rowsResult([{ name, type: typeof value === "string" ? STRING : INT64 }], [[value]]);
+}
+
+/** Whether a function shows what is stored. */
+export function adminReads({ name }: Admin): boolean {
+  return FUNCTIONS[name]?.reads === true;
 }
 
 function unknownFunction(name: string): DbError {

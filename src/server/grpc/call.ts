@@ -5,8 +5,6 @@
  *   message  ──► databaseOf(header), login(name, password) (who signs in by what the message says)
  *   deadline, a client that left, a stop ──► signal, whose reason is a DbError
  */
-import { type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
-import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { timeZoneNamed } from "../../base/text/time-zone.ts";
@@ -19,16 +17,9 @@ import type { Login, Logins } from "../common/logins.ts";
 import { basicLoginOf } from "./basic-login.ts";
 import type { BearerTokens, SignIn } from "./bearer-tokens.ts";
 import type { GrpcMetrics } from "./grpc-metrics.ts";
-import type { AsideMessage, IncomingMessages } from "./incoming-messages.ts";
-import { FRAMES, type OutgoingFrames } from "./outgoing-frames.ts";
 
 /** Database of calls that name none. */
 const DEFAULT_DATABASE = "public";
-
-/** Where the messages of a call come in. */
-export const MESSAGES: ContextKey<IncomingMessages | undefined> = createContextKey<IncomingMessages | undefined>(undefined, {
-  description: "messages of the call",
-});
 
 /** What all calls share. */
 export interface CallParts {
@@ -47,43 +38,49 @@ export interface NamedDatabase {
   readonly schema: string;
 }
 
-/** See the file header. */
-export class Call {
+/** What came with a call. */
+export interface CallContext {
   /** Metadata of the client. */
   readonly headers: Headers;
+  /** Metadata of the answer; before the first message of a stream. */
+  readonly answerHeaders: Headers;
   /** `/package.Service/Method`. */
   readonly path: string;
   /** Address of the client, `host:port`. */
   readonly client: string;
   /** Fires with a `DbError` when the deadline passes, the client leaves or the server stops. */
   readonly signal: AbortSignal;
-  private readonly context: HandlerContext;
+}
+
+/** See the file header. */
+export class Call {
+  private readonly context: CallContext;
   private readonly parts: CallParts;
 
-  constructor(parts: CallParts, context: HandlerContext, client: string) {
+  constructor(parts: CallParts, context: CallContext) {
     this.parts = parts;
     this.context = context;
-    this.client = client;
-    this.headers = context.requestHeader;
-    this.path = `/${context.service.typeName}/${context.method.name}`;
-    this.signal = withReason(context);
   }
 
-  /** Metadata of the answer; before the first message of a stream. */
+  /** See `CallContext`; so are those that follow. */
+  get headers(): Headers {
+    return this.context.headers;
+  }
+
   get answerHeaders(): Headers {
-    return this.context.responseHeader;
+    return this.context.answerHeaders;
   }
 
-  /** Where messages wait that the method has framed. */
-  get frames(): OutgoingFrames {
-    const frames = this.context.values.get(FRAMES);
-    assert(frames !== undefined, "a call has a place for its frames");
-    return frames;
+  get path(): string {
+    return this.context.path;
   }
 
-  /** Milliseconds that are left; undefined: the client set no deadline. */
-  get millisLeft(): number | undefined {
-    return this.context.timeoutMs();
+  get client(): string {
+    return this.context.client;
+  }
+
+  get signal(): AbortSignal {
+    return this.context.signal;
   }
 
   /** Where services count what they did. */
@@ -131,11 +128,6 @@ export class Call {
     this.answerHeaders.set("authorization", `Bearer ${this.parts.tokens.issue(basicLoginOf(this.headers))}`);
   }
 
-  /** The bytes of the message that was handed out, where it did not go through the library (incoming-messages.ts). */
-  takeAside(): AsideMessage | undefined {
-    return this.context.values.get(MESSAGES)?.takeAside();
-  }
-
   /** Whether the metadata carry credentials. */
   get hasCredentials(): boolean {
     return this.headers.has("x-greptime-auth") || this.headers.has("authorization");
@@ -171,17 +163,9 @@ export class Call {
   }
 }
 
-/** The signal of a call, with reasons that say what a database's clients are told. */
-function withReason({ signal, timeoutMs }: HandlerContext): AbortSignal {
-  const controller = new AbortController();
-  const end = (): void => {
-    const isLate = (timeoutMs() ?? 1) <= 0;
-    const error = isLate
-      ? new DbError(StatusCode.DeadlineExceeded, "cannot finish the call: its deadline has passed")
-      : new DbError(StatusCode.Cancelled, "the call was cancelled", { cause: signal.reason });
-    controller.abort(error);
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener("abort", end, { once: true });
-  return controller.signal;
+/** Why a call has to end. @param isLate its deadline has passed; otherwise its client left, or the server stops: `cause` */
+export function endOf(isLate: boolean, cause: unknown): DbError {
+  return isLate
+    ? new DbError(StatusCode.DeadlineExceeded, "cannot finish the call: its deadline has passed")
+    : new DbError(StatusCode.Cancelled, "the call was cancelled", { cause });
 }

@@ -5,7 +5,8 @@
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
-import type { Http2Connection, Http2End } from "../http2/connection.ts";
+import type { Http2Connection } from "../http2/connection.ts";
+import type { Http2End } from "../http2/options.ts";
 
 /** What connections may take; tests make it less. */
 export interface ConnectionLimits {

@@ -1,7 +1,18 @@
 /** A request and its answer, whichever version of HTTP they come by: what the handler knows of them. */
-import type { ContextValues } from "@connectrpc/connect";
+import type { ConnectError, ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
+
+/** Fields of a head or of trailers. */
+export type Fields = readonly (readonly [name: string, value: string])[];
+
+/** How a call is answered that has one message and one answer, without the library (unary-calls.ts). */
+export interface AtOnce {
+  /** Hears when the client leaves. Set it before the handler returns. */
+  onLeft: (reason: ConnectError) => void;
+  /** Sends an answer: its head, its message, which may be absent, and its trailers. */
+  sendAll(head: Fields, frame: Uint8Array | undefined, trailers: Fields): void;
+}
 
 /** See the file header. */
 export interface Exchange {
@@ -14,6 +25,8 @@ export interface Exchange {
   readonly headers: Headers;
   /** Address of the client, `host:port`. */
   readonly client: string;
+  /** Absent where only the library answers: over HTTP/1.1, and what is asked of more than a path or of no server. */
+  readonly atOnce: AtOnce | undefined;
   /** Lets the client send on. */
   readonly flow: BodyFlow;
   /** Whether the head of the answer is sent. */

@@ -8,26 +8,20 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
-import { MESSAGES } from "./call.ts";
 import { COMPRESSIONS, WRAPPING_COMPRESSIONS } from "./compression.ts";
-import { ERROR_CODE, errorMetadata, grpcMessageOf, statusOfTransport } from "./errors.ts";
+import { errorMetadata, grpcMessageOf } from "./errors.ts";
+import { LEFT, withOurCode } from "./failure-trailers.ts";
 import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
 import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
-import { CLIENT, mount, type MessageForm, type MountParts } from "./mount.ts";
-import { FRAMES, OutgoingFrames, withFrames } from "./outgoing-frames.ts";
+import { ASIDE, mount, type MessageForm } from "./mount.ts";
+import { OutgoingFrames, withFrames } from "./outgoing-frames.ts";
 import { WRAP_BYTES_MAX } from "./raw-message.ts";
-import type { GrpcService } from "./service.ts";
+import { UnaryCalls, type UnaryParts } from "./unary-calls.ts";
 
 /** What a handler needs. */
-export interface HandlerParts extends MountParts {
-  readonly services: readonly GrpcService[];
-  /** Of messages that come in. */
-  readonly room: MessageRoom;
-  /** Fires when all calls shall end. */
-  readonly shutdownSignal: AbortSignal;
-  readonly logger: Logger;
+export interface HandlerParts extends UnaryParts {
   /** Keeps pages of other sites out. */
   readonly guard: BrowserGuard;
 }
@@ -47,12 +41,16 @@ type Handlers = ReadonlyMap<string, Mounted>;
 export function handlerOf(parts: HandlerParts): (exchange: Exchange) => void {
   const binary = handlersOf(parts, "binary");
   const json = handlersOf(parts, "json");
+  const unary = new UnaryCalls(parts);
   return (exchange) => {
     const type = exchange.headers.get("content-type") ?? "";
-    const { path } = exchange;
-    const mounted = (type.includes("json") ? json : binary).get(path);
+    const { path, atOnce } = exchange;
     const foreign = foreignPage(exchange, parts.guard);
-    if (foreign !== undefined) refuse(type, exchange, { ...FOREIGN, text: foreign });
+    if (foreign !== undefined) return refuse(type, exchange, { ...FOREIGN, text: foreign });
+    const method = atOnce && unary.methodOf(exchange);
+    const mounted = (type.includes("json") ? json : binary).get(path);
+    if (atOnce !== undefined && method !== undefined)
+      void unary.answer(method, exchange, atOnce); // never rejects
     else if (mounted === undefined) unknownPath(type, exchange);
     else void answer(mounted, exchange, parts.logger); // never rejects
   };
@@ -87,7 +85,8 @@ async function answer({ handler, form, room }: Mounted, exchange: Exchange, logg
   const messages = new IncomingMessages(room, formsOf(exchange.headers), exchange.flow);
   try {
     exchange.receive(messages);
-    const values = createContextValues().set(CLIENT, exchange.client).set(FRAMES, new OutgoingFrames()).set(MESSAGES, messages);
+    const frames = new OutgoingFrames();
+    const values = createContextValues().set(ASIDE, { client: exchange.client, messages, frames });
     const request = exchange.request(messages, values);
     if (form === "binary") {
       messages.goAside();
@@ -95,21 +94,18 @@ async function answer({ handler, form, room }: Mounted, exchange: Exchange, logg
       request.header.delete("content-length");
     }
     if (handler.method.methodKind === "bidi_streaming") sendHead(exchange);
-    await exchange.send(withOurCode(withFrames(await handler(request), values.get(FRAMES))));
+    await exchange.send(withCodes(withFrames(await handler(request), frames)));
   } catch (thrown) {
     // A client that left is no failure, and one whose request makes no URL learns no more than that.
-    if (!GONE.has(ConnectError.from(thrown).code)) logger.debug({ error: errorText(thrown) }, "a call was cut");
+    if (!LEFT.has(ConnectError.from(thrown).code)) logger.debug({ error: errorText(thrown) }, "a call was cut");
     if (!exchange.isAnswered) exchange.sendText(400, {}, "");
   } finally {
     messages.release();
   }
 }
 
-/** What calls fail with whose client has left. */
-const GONE: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled]);
-
 /** Adds our code to a failure that the library found: it stands in trailers, which are whole once the body is. */
-function withOurCode(response: UniversalServerResponse): UniversalServerResponse {
+function withCodes(response: UniversalServerResponse): UniversalServerResponse {
   const { body, trailer } = response;
   if (body === undefined || trailer === undefined) return response;
   return { ...response, body: followed(body, trailer) };
@@ -117,13 +113,7 @@ function withOurCode(response: UniversalServerResponse): UniversalServerResponse
 
 async function* followed(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   yield* body as AsyncIterable<Uint8Array<ArrayBuffer>>;
-  const message = trailer.get("grpc-message");
-  // The library writes commas and blanks by their bytes too, which some clients show as they came.
-  if (message !== null) trailer.set("grpc-message", grpcMessageOf(decodeURIComponent(message)));
-  const status = Number(trailer.get("grpc-status") ?? 0);
-  if (status === 0 || trailer.has(ERROR_CODE)) return;
-  const metadata = errorMetadata(statusOfTransport(status as Code), undefined); // gRPC's numbers are the library's
-  for (const [name, value] of Object.entries(metadata)) trailer.set(name, value);
+  withOurCode(trailer);
 }
 
 /** Why a request is refused that a browser may have made for a page of another site; undefined: it is not. */

@@ -10,6 +10,7 @@ import { BODY_BYTES_AHEAD } from "./limits.ts";
 /** See the file header. */
 export class Http1Exchange implements Exchange {
   readonly isHttp2 = false;
+  readonly atOnce = undefined;
   readonly client: string;
   readonly headers: Headers = new Headers();
   readonly path: string;

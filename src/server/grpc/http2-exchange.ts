@@ -4,7 +4,7 @@ import type { UniversalServerRequest, UniversalServerResponse } from "@connectrp
 import { ErrorCode } from "../http2/frame.ts";
 import type { HeaderField } from "../http2/hpack/header-decoder.ts";
 import type { Http2Stream } from "../http2/stream.ts";
-import type { Exchange } from "./exchange.ts";
+import type { AtOnce, Exchange, Fields } from "./exchange.ts";
 import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
 
 /** What a stream's end means, by its code (gRPC over HTTP2, "Errors"); the others are failures of the transport. */
@@ -16,15 +16,19 @@ const CODES: ReadonlyMap<number, Code> = new Map([
   [ErrorCode.Http11Required, Code.PermissionDenied],
 ]);
 
+/** The last name of a server that can stand in a URL: clients go on to use the same one, and to look costs 2 us. */
+let knownAuthority: string | undefined;
+
 /** See the file header. */
-export class Http2Exchange implements Exchange {
+export class Http2Exchange implements Exchange, AtOnce {
   readonly isHttp2 = true;
   readonly client: string;
   readonly headers: Headers;
   readonly path: string;
   private readonly stream: Http2Stream;
   private readonly isEncrypted: boolean;
-  private readonly leaving: AbortController = new AbortController();
+  onLeft: (reason: ConnectError) => void = () => undefined;
+  private left: ConnectError | undefined;
   private body: IncomingMessages | undefined;
 
   /** @param onClosed hears that it is over */
@@ -50,6 +54,16 @@ export class Http2Exchange implements Exchange {
     return this.stream.request.authority;
   }
 
+  get atOnce(): AtOnce | undefined {
+    const { path, authority } = this.stream.request;
+    if (path !== this.path || authority === undefined) return undefined;
+    if (authority !== knownAuthority) {
+      if (!URL.canParse(`http://${authority}`)) return undefined;
+      knownAuthority = authority;
+    }
+    return this;
+  }
+
   get flow(): BodyFlow {
     return this.stream;
   }
@@ -61,7 +75,10 @@ export class Http2Exchange implements Exchange {
   request(body: IncomingMessages, contextValues: ContextValues): UniversalServerRequest {
     const { path, authority = "", method } = this.stream.request;
     const url = new URL(path, `${this.isEncrypted ? "https" : "http"}://${authority}`).toString();
-    return { httpVersion: "2.0", method, url, header: this.headers, body, signal: this.leaving.signal, contextValues };
+    const leaving = new AbortController();
+    this.onLeft = (reason) => leaving.abort(reason);
+    if (this.left !== undefined) leaving.abort(this.left);
+    return { httpVersion: "2.0", method, url, header: this.headers, body, signal: leaving.signal, contextValues };
   }
 
   receive(body: IncomingMessages): void {
@@ -100,16 +117,25 @@ export class Http2Exchange implements Exchange {
     this.stream.end();
   }
 
+  /** See `AtOnce`. */
+  sendAll(head: Fields, frame: Uint8Array | undefined, trailers: Fields): void {
+    const { stream } = this;
+    stream.respond(200, head);
+    if (frame !== undefined) stream.write(frame);
+    stream.end(trailers);
+  }
+
   private closed(code: number): void {
     if (code === ErrorCode.NoError) return this.body?.release();
     const reason = new ConnectError(`the stream was ended (HTTP/2 code ${code})`, CODES.get(code) ?? Code.Internal);
+    this.left = reason;
     this.body?.fail(reason);
-    this.leaving.abort(reason);
+    this.onLeft(reason);
     this.body?.release();
   }
 
   private reason(): unknown {
-    return this.leaving.signal.reason ?? new ConnectError("the stream has ended", Code.Aborted);
+    return this.left ?? new ConnectError("the stream has ended", Code.Aborted);
   }
 }
 

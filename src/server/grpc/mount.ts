@@ -7,27 +7,39 @@
  */
 import { create, type DescMessage, type DescMethod, type DescService, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type ConnectRouter, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import type { Clock } from "../../base/clock.ts";
-import { DbError } from "../../base/error.ts";
-import type { FailureLog } from "../common/failure-log.ts";
-import { Call, type CallParts } from "./call.ts";
-import { connectErrorOf, ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
-import { checkFrame, FRAME_HEAD_BYTES } from "./outgoing-frames.ts";
+import { type ConnectRouter, type ContextKey, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { assert } from "../../base/assert.ts";
+import { Call, type CallContext, endOf } from "./call.ts";
+import { CallRun, type RunParts } from "./call-run.ts";
+import type { IncomingMessages } from "./incoming-messages.ts";
+import { checkFrame, FRAME_HEAD_BYTES, type OutgoingFrames } from "./outgoing-frames.ts";
 import { bytesOf, withRawInput } from "./raw-message.ts";
 import { readMessage } from "./read-message.ts";
 import type { AnyMethod, AnyWork, GrpcService } from "./service.ts";
 
 /** What calls are made with. */
-export interface MountParts extends CallParts {
-  readonly clock: Clock;
-  readonly failures: FailureLog;
+export interface MountParts extends RunParts {
   /** Most bytes of a message that goes out. */
   readonly sendBytesMax: number;
 }
 
-/** The client's address, as the listener knows it. */
-export const CLIENT: ReturnType<typeof createContextKey<string>> = createContextKey("gone", { description: "address of the client" });
+/** What belongs to a call and the library does not know. */
+export interface Aside {
+  /** The client's address, as the listener knows it. */
+  readonly client: string;
+  /** Where messages wait that go by the library. */
+  readonly messages: IncomingMessages;
+  /** Where messages wait that the method has framed. */
+  readonly frames: OutgoingFrames;
+}
+
+/** Where a method finds it. */
+export const ASIDE: ContextKey<Aside | undefined> = createContextKey<Aside | undefined>(undefined, {
+  description: "what goes by the library",
+});
+
+/** A method as it is called from the library. */
+type Mounted = (input: unknown, call: Call, aside: Aside) => unknown;
 
 /** Kinds of messages: those of gRPC and of most Connect clients, and what browsers and curl send. */
 export type MessageForm = "binary" | "json";
@@ -57,11 +69,12 @@ function withoutOutput(method: DescMethod): DescMethod {
 }
 
 /** Leaves frames where the answer finds them, and gives the library an empty message for each. */
-function apart(work: AnyWork, bytesMax: number): AnyWork {
-  return async function* (input, call) {
-    for await (const frame of work(input, call) as AsyncIterable<Uint8Array>) {
+function apart(method: DescMethod, work: AnyWork, bytesMax: number): Mounted {
+  const framing = each(method, work, (bytes) => readMessage(method.input, bytes), "views of it may stay");
+  return async function* (input, call, aside) {
+    for await (const frame of framing(input, call, aside) as AsyncIterable<Uint8Array>) {
       checkFrame(frame, bytesMax);
-      call.frames.push(frame);
+      aside.frames.push(frame);
       yield create(EmptySchema);
     }
   };
@@ -81,20 +94,21 @@ function withMethods(descriptor: DescService, methods: DescMethod[]): DescServic
 }
 
 /** A method as the library calls it, but for what is counted. @param frameBytesMax of frames that pass by it; undefined: none do */
-function workOver(method: DescMethod, work: AnyMethod, form: MessageForm, frameBytesMax: number | undefined): AnyWork {
+function workOver(method: DescMethod, work: AnyMethod, form: MessageForm, frameBytesMax: number | undefined): Mounted {
   if (typeof work === "function") return overMessages(method, work, form);
   if ("raw" in work) return overBytes(method, work.raw, form);
-  return overMessages(method, frameBytesMax === undefined ? unframed(method, work.framed) : apart(work.framed, frameBytesMax), form);
+  if (frameBytesMax !== undefined) return apart(method, work.framed, frameBytesMax); // Its form is binary.
+  return overMessages(method, unframed(method, work.framed), form);
 }
 
 /** A method over messages, as those come from the library: wrapped bytes, or read out of JSON. */
-function overMessages(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+function overMessages(method: DescMethod, work: AnyWork, form: MessageForm): Mounted {
   const input: DescMessage = method.input;
   return form === "json" ? work : each(method, work, (bytes) => readMessage(input, bytes), "views of it may stay");
 }
 
 /** A method over the bytes of messages. */
-function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): AnyWork {
+function overBytes(method: DescMethod, work: AnyWork, form: MessageForm): Mounted {
   const input: DescMessage = method.input;
   if (form === "binary") return each(method, work, (bytes) => bytes, "nothing of it stays");
   const toBytes = (message: unknown): Uint8Array => toBinary(input, message as Message);
@@ -108,34 +122,32 @@ const hasOneMessage = ({ methodKind }: DescMethod): boolean => methodKind === "u
 type Rest = "nothing of it stays" | "views of it may stay";
 
 /** A method whose message, or each of them, is made from the bytes that came, by the library or past it. */
-function each(method: DescMethod, work: AnyWork, made: (bytes: Uint8Array) => unknown, rest: Rest): AnyWork {
-  if (method.methodKind === "unary") return (message, call) => once(message as Message, call, work, made, rest === "nothing of it stays");
+function each(method: DescMethod, work: AnyWork, made: (bytes: Uint8Array) => unknown, rest: Rest): Mounted {
+  if (method.methodKind === "unary") {
+    return async (message, call, { messages }) => {
+      const found = messages.takeAside();
+      try {
+        return await work(made(found?.bytes ?? bytesOf(message as Message)), call);
+      } finally {
+        found?.done(rest === "nothing of it stays");
+      }
+    };
+  }
   // The bytes of one that streams its answer are held as long as the call.
   if (method.methodKind === "server_streaming")
-    return (message, call) => work(made(call.takeAside()?.bytes ?? bytesOf(message as Message)), call);
-  return (messages, call) => work(eachAside(messages as AsyncIterable<Message>, call, made), call);
+    return (message, call, { messages }) => work(made(messages.takeAside()?.bytes ?? bytesOf(message as Message)), call);
+  return (input, call, { messages }) => work(eachAside(input as AsyncIterable<Message>, messages, made), call);
 }
 
-async function once(
-  message: Message,
-  call: Call,
-  work: AnyWork,
+async function* eachAside(
+  input: AsyncIterable<Message>,
+  messages: IncomingMessages,
   made: (bytes: Uint8Array) => unknown,
-  isUnread: boolean,
-): Promise<unknown> {
-  const aside = call.takeAside();
-  try {
-    return await work(made(aside?.bytes ?? bytesOf(message)), call);
-  } finally {
-    aside?.done(isUnread);
-  }
-}
-
-async function* eachAside(messages: AsyncIterable<Message>, call: Call, made: (bytes: Uint8Array) => unknown): AsyncGenerator<unknown> {
-  for await (const message of messages) {
-    const aside = call.takeAside();
-    yield made(aside?.bytes ?? bytesOf(message));
-    aside?.done(false); // Bulk inserts read ahead of what they work on.
+): AsyncGenerator<unknown> {
+  for await (const message of input) {
+    const found = messages.takeAside();
+    yield made(found?.bytes ?? bytesOf(message));
+    found?.done(false); // Bulk inserts read ahead of what they work on.
   }
 }
 
@@ -144,16 +156,17 @@ async function* eachOf(messages: AsyncIterable<unknown>, made: (message: unknown
 }
 
 /** The method as the transport calls it. */
-function running(method: DescMethod, work: AnyWork, parts: MountParts): unknown {
+function running(method: DescMethod, work: Mounted, parts: MountParts): unknown {
   const isStream = method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming";
   return isStream ? runningStream(work, parts) : runningOnce(work, parts);
 }
 
-function runningOnce(work: AnyWork, parts: MountParts): (input: unknown, context: HandlerContext) => Promise<unknown> {
+function runningOnce(work: Mounted, parts: MountParts): (input: unknown, context: HandlerContext) => Promise<unknown> {
   return async (input, context) => {
-    const run = new Run(parts, context);
+    const aside = asideOf(context);
+    const run = new CallRun(parts, callOf(parts, context, aside));
     try {
-      const answer = await work(input, run.call);
+      const answer = await work(input, run.call, aside);
       run.done();
       return answer;
     } catch (thrown) {
@@ -162,12 +175,13 @@ function runningOnce(work: AnyWork, parts: MountParts): (input: unknown, context
   };
 }
 
-function runningStream(work: AnyWork, parts: MountParts): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
+function runningStream(work: Mounted, parts: MountParts): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
   return async function* (input, context) {
-    const run = new Run(parts, context);
+    const aside = asideOf(context);
+    const run = new CallRun(parts, callOf(parts, context, aside));
     let isOver = false;
     try {
-      yield* work(input, run.call) as AsyncIterable<unknown>;
+      yield* work(input, run.call, aside) as AsyncIterable<unknown>;
       isOver = true;
       run.done();
     } catch (thrown) {
@@ -180,53 +194,23 @@ function runningStream(work: AnyWork, parts: MountParts): (input: unknown, conte
   };
 }
 
-/** One call from its beginning to its end. */
-class Run {
-  readonly call: Call;
-  private readonly parts: MountParts;
-  private readonly startedMs: number;
-
-  constructor(parts: MountParts, context: HandlerContext) {
-    this.parts = parts;
-    this.startedMs = parts.clock.monotonicMillis();
-    this.call = new Call(parts, context, context.values.get(CLIENT));
-  }
-
-  done(): void {
-    this.answered(0);
-  }
-
-  left(): void {
-    this.answered(Code.Canceled);
-  }
-
-  /** What the transport is to be told. */
-  failed(thrown: unknown): ConnectError {
-    const error = this.errorOf(thrown);
-    this.answered(error.code);
-    return error;
-  }
-
-  private errorOf(thrown: unknown): ConnectError {
-    const { call, parts } = this;
-    const { reason, aborted } = call.signal;
-    if (aborted && reason instanceof DbError) return connectErrorOf(reason);
-    if (thrown instanceof ConnectError) return withCode(thrown);
-    const { error, requestId } = parts.failures.report(thrown, { method: "call", path: call.path }, () => call.client);
-    if (requestId !== undefined) parts.metrics.errors.inc({ protocol: "grpc" });
-    const shown = connectErrorOf(error);
-    if (requestId !== undefined) shown.metadata.set("x-request-id", requestId);
-    return shown;
-  }
-
-  private answered(code: number): void {
-    this.parts.metrics.answered(this.call.path, code, (this.parts.clock.monotonicMillis() - this.startedMs) / 1000);
-  }
+function asideOf({ values }: HandlerContext): Aside {
+  const aside = values.get(ASIDE);
+  assert(aside !== undefined, "a call knows what goes by the library");
+  return aside;
 }
 
-/** A failure of the transport, such as a message that is too long, with our code where it has none yet. */
-function withCode(error: ConnectError): ConnectError {
-  const { rawMessage, code, cause, metadata } = error;
-  if (metadata.has(ERROR_CODE)) return error;
-  return new ConnectError(rawMessage, code, errorMetadata(statusOfTransport(code), undefined), undefined, cause);
+function callOf(parts: MountParts, context: HandlerContext, { client }: Aside): Call {
+  const { requestHeader: headers, responseHeader: answerHeaders, service, method } = context;
+  const made: CallContext = { headers, answerHeaders, path: `/${service.typeName}/${method.name}`, client, signal: withReason(context) };
+  return new Call(parts, made);
+}
+
+/** The signal of a call, with reasons that say what a database's clients are told. */
+function withReason({ signal, timeoutMs }: HandlerContext): AbortSignal {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(endOf((timeoutMs() ?? 1) <= 0, signal.reason));
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return controller.signal;
 }

@@ -9,9 +9,8 @@
  *   │ 0     │ length (u32) │ message │   a frame, the same in gRPC, gRPC-web and streams of Connect
  *   └───────┴──────────────┴─────────┘
  */
-import { Code, ConnectError, createContextKey } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { assert } from "../../base/assert.ts";
 import { errorMetadata } from "./errors.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
@@ -34,12 +33,6 @@ export class OutgoingFrames {
   }
 }
 
-/** The frames of a call, as its method and its answer know them. */
-export const FRAMES: ReturnType<typeof createContextKey<OutgoingFrames | undefined>> = createContextKey<OutgoingFrames | undefined>(
-  undefined,
-  { description: "frames that the method has made" },
-);
-
 /** Makes room for a frame's head. @returns memory for the whole frame, its head written */
 export function newFrame(messageBytes: number): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(FRAME_HEAD_BYTES + messageBytes);
@@ -56,9 +49,8 @@ export function checkFrame(frame: Uint8Array, bytesMax: number): void {
 }
 
 /** The answer with the frames that its method has made. */
-export function withFrames(response: UniversalServerResponse, frames: OutgoingFrames | undefined): UniversalServerResponse {
+export function withFrames(response: UniversalServerResponse, frames: OutgoingFrames): UniversalServerResponse {
   const { body } = response;
-  assert(frames !== undefined, "a call has a place for its frames");
   return body === undefined ? response : { ...response, body: replaced(body, frames) };
 }
 

@@ -4,11 +4,10 @@
  * takes a cut answer for a whole one. A client that takes a piece too slowly is cut off as well: what the answer is made from, memory and
  * files, waits with it.
  */
-import type { PaceLimits } from "./body/body-pace.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
-import { ANSWER_HOLD_BYTES, STREAM_IDLE_SECONDS } from "./limits.ts";
+import { ANSWER_HOLD_BYTES, type PaceLimits, STREAM_IDLE_SECONDS } from "./limits.ts";
 
 /** What to do about an answer that is streamed. */
 interface AnswerHooks {
@@ -48,6 +47,19 @@ export async function answerBody(
   }
   hooks.onCommit();
   return streamOf(joined(held, length), iterator, hooks, pace);
+}
+
+/** A stream of what happens: each piece is sent when it is there, from the first on. Errors before the first are thrown. */
+export async function eventBody(
+  source: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  hooks: AnswerHooks,
+  pace: PaceLimits,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return new Uint8Array(0);
+  hooks.onCommit();
+  return streamOf(first.value, iterator, hooks, pace);
 }
 
 function joined(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {

@@ -1,13 +1,12 @@
 /**
  * One request on its way through the server.
  */
+import type { TraceContext } from "../../base/trace/trace-context.ts";
 import type { User } from "../../db/auth/user.ts";
-import type { PaceLimits } from "./body/body-pace.ts";
-import type { BodyShare } from "./body/in-flight.ts";
+import type { BodyExchange } from "./body/body-exchange.ts";
 
 /** What handlers know of a request. */
-export interface Exchange {
-  readonly request: Request;
+export interface Exchange extends BodyExchange {
   readonly method: string;
   /** As the runtime normalised it; used for routing and for credentials alike. */
   readonly path: string;
@@ -18,18 +17,12 @@ export interface Exchange {
   readonly isTrusted: boolean;
   /** Address of the client; "gone" when it has left. */
   client(): string;
-  /** Fires when the client leaves or the request times out. */
-  readonly signal: AbortSignal;
+  /** The span of the request; undefined: it is not recorded. */
+  readonly trace: TraceContext | undefined;
   /** Monotonic milliseconds when the request came in. */
   readonly startedMs: number;
   /** Database that the headers and the query chose, existing or not. */
   readonly database: string;
-  /** What the body takes of the memory for bodies: nothing before it is read; given back when the answer is ready. */
-  readonly share: BodyShare;
-  /** How slowly the body may come in. */
-  readonly pace: PaceLimits;
-  /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
-  setIdleTimeout(seconds: number): void;
   /** Ends the time that the request may take: for a streamed answer that is over. */
   endTimeout(): void;
 }

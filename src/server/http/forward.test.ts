@@ -7,7 +7,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import { INT64, STRING } from "../../column/data-type.ts";
 import { affectedResult, rowsResult } from "../../../test/support/fake-db.ts";
 import { rawExchange, startThreadFixture, type ThreadFixture } from "../../../test/support/http-fixture.ts";
-import { BODY_PACE } from "./body/body-pace.ts";
+import { BODY_PACE } from "./limits.ts";
 import { InFlightBytes } from "./body/in-flight.ts";
 import { forwardTo } from "./forward.ts";
 

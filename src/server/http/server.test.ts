@@ -144,16 +144,4 @@ describe("admin", () => {
     expect([status, text]).toEqual([400, expect.stringMatching(/^\{"error":"Invalid request parameter: Invalid filter \\"a=b=c\\": /)]);
     expect(logFilter().level).toBe("trace");
   });
-
-  test("profilers are not part of this build", async () => {
-    const { url } = await fixture;
-    for (const [path, feature] of [
-      ["prof/cpu", "pprof"],
-      ["prof/mem", "mem-prof"],
-      ["prof/mem/activate", "mem-prof"],
-    ] as const) {
-      const response = await fetch(`${url}/debug/${path}`, { method: "POST" });
-      expect([response.status, await response.text()]).toEqual([501, `The '${feature}' feature is disabled`]);
-    }
-  });
 });

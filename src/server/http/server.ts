@@ -5,11 +5,16 @@
 import { isLoopback } from "../../base/text/network-address.ts";
 import { PipelineStore } from "../../db/pipelines/pipeline-store.ts";
 import { adminRoutes } from "./protocols/admin.ts";
+import { arrowRoutes } from "./protocols/arrow.ts";
+import { dashboardRoutes } from "./protocols/dashboards.ts";
 import { listenForForwarded, type ForwardedListener } from "./forwarded-listener.ts";
 import { registerFacts } from "./http-metrics.ts";
+import { dashboardPageRoutes } from "./protocols/dashboard.ts";
 import { influxQueryRoutes } from "./protocols/influx/query.ts";
+import { jaegerRoutes } from "./protocols/jaeger.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
+import { logQueryRoutes } from "./protocols/logs/query.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
 import { prometheusExemplarRoutes } from "./protocols/prometheus/query/exemplars.ts";
@@ -40,8 +45,10 @@ export function routedService(options: HttpServerOptions): HttpService {
   return new HttpService(options, {
     routes: (metrics, failures) => [
       ...adminRoutes(options),
+      ...dashboardPageRoutes(options.dashboardFolder),
       ...sqlRoutes(options, metrics, failures),
       ...influxQueryRoutes(options),
+      ...arrowRoutes(options),
       ...writeRoutes(options, metrics, failures, pipelines),
       ...pipelineRoutes(options, pipelines),
       ...prometheusReadRoutes(options, metrics, failures),
@@ -51,6 +58,9 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
       ...promqlRowRoutes(options, metrics, failures),
+      ...logQueryRoutes(options, metrics, failures),
+      ...dashboardRoutes(options, metrics, failures),
+      ...jaegerRoutes(options, metrics, failures),
     ],
   });
 }

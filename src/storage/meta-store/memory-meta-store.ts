@@ -1,5 +1,7 @@
+import { Database } from "bun:sqlite";
 import { compareText } from "../series/series-ranks.ts";
 import type { MetaStore, MetaValue } from "./meta-store.ts";
+import { entryCrc, makeLayout, readSeal, resealed } from "./sqlite-layout.ts";
 
 /** A meta store in memory, for tests and rehearsals. */
 export function memoryMetaStore(): MetaStore {
@@ -24,6 +26,22 @@ export function memoryMetaStore(): MetaStore {
     },
     settled: () => Promise.resolve(),
     secure: () => undefined,
+    async copyTo(path) {
+      const database = new Database(path, { create: true, strict: true });
+      try {
+        makeLayout(database);
+        const put = database.query("INSERT INTO meta (key, value, crc) VALUES (?, ?, ?)");
+        let seal = readSeal(database);
+        for (const [key, text] of entries) {
+          const crc = entryCrc(key, text);
+          put.run(key, text, crc);
+          seal = resealed(seal, undefined, crc);
+        }
+        database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
+      } finally {
+        database.close();
+      }
+    },
     close: () => undefined,
   };
 }

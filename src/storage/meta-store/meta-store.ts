@@ -31,5 +31,12 @@ export interface MetaStore {
    * @throws DbError StorageUnavailable
    */
   secure(): void;
+  /**
+   * Makes a database file (FORMAT.md) with the entries as they are when it is called, whatever is committed meanwhile: it opens as
+   * `meta.db`. One copy at a time.
+   *
+   * @throws DbError StorageUnavailable, at once or later
+   */
+  copyTo(path: string): Promise<void>;
   close(): void;
 }

@@ -2,7 +2,7 @@
  * The tables of the meta store's database (FORMAT.md): made, brought to the newest version, and looked through at each start. Every entry
  * has a checksum, and a seal counts and sums them all, so that neither a changed nor a vanished one goes unnoticed.
  */
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { UNVERIFIED_KEY } from "./meta-store.ts";
 
@@ -118,4 +118,25 @@ export function readSeal(database: Database): Seal {
 function checkPages(database: Database): void {
   const said = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").get()?.integrity_check;
   if (said !== "ok") throw new Damage(`its pages are not as they were written: ${said?.trim()}`);
+}
+
+/** Bytes of a header that say which journal a database has; 1: one that is there while a transaction runs. Source: SQLite's fileformat2. */
+const JOURNAL_BYTES = [18, 19];
+
+/**
+ * The entries whose keys begin with `prefix`, of a file that `MetaStore.copyTo` made, in the order of their keys.
+ *
+ * @param bytes of the file; they are changed: in memory no database can have a journal beside it
+ * @throws Damage, or SQLite's error, when the copy is not whole
+ */
+export function entriesOfCopy(bytes: Uint8Array, prefix: string): readonly StoredEntry[] {
+  for (const at of JOURNAL_BYTES) bytes[at] = 1;
+  const database = Database.deserialize(bytes, { strict: true, readonly: true });
+  try {
+    checkAll(database);
+    const all = database.query<StoredEntry, []>("SELECT key, value, crc FROM meta ORDER BY key").all();
+    return all.filter(({ key }) => key.startsWith(prefix));
+  } finally {
+    database.close();
+  }
 }

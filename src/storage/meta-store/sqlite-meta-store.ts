@@ -7,12 +7,22 @@
  * a word, so whoever is about to delete the only other copy of something (a log segment, merged files) calls `secure` first.
  */
 import { Database } from "bun:sqlite";
+import { copyFile } from "node:fs/promises";
 import { corrupted, DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
-import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
+import {
+  checkAll,
+  checkEntry,
+  Damage,
+  entryCrc,
+  makeLayout,
+  readSeal,
+  resealed,
+  type StoredEntry,
+} from "./sqlite-layout.ts";
 
 const RESTORE =
   "put back a copy of meta.db (without its -wal and -shm) that belongs to this data directory; without one, move the directory away and " +
@@ -89,6 +99,33 @@ class SqliteMetaStore implements MetaStore {
       const moved = this.database.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
       this.isUnsecured = moved?.busy !== 0; // Somebody else reads the database: the journal stays, and the next call tries again.
     });
+  }
+
+  /**
+   * With an empty journal, a reader at rest keeps everybody from moving newer pages into the database file, so that it can be copied as it
+   * is while commits go on. The thread stands still for what `secure` takes, as once a second: with 200,000 entries (43 MiB) 15 to 60 ms, two
+   * syncs; SQLite's own copy (`serialize`) took 200 to 430.
+   */
+  copyTo(path: string): Promise<void> {
+    const reader = guarded(this.path, "read", () => {
+      this.secure();
+      if (this.isUnsecured) throw new Error("another process reads it, or another copy is made; try again");
+      const opened = new Database(this.path, { readonly: true });
+      opened.run("BEGIN");
+      opened.query("SELECT entries FROM seal").get(); // Only now it reads, and nothing was committed since.
+      return opened;
+    });
+    return this.copyFile(path, reader);
+  }
+
+  private async copyFile(path: string, reader: Database): Promise<void> {
+    try {
+      await copyFile(this.path, path);
+    } catch (error) {
+      throw new DbError(StatusCode.StorageUnavailable, `cannot copy the meta store ${this.path}: ${errorText(error)}`, { cause: error });
+    } finally {
+      reader.close();
+    }
   }
 
   close(): void {

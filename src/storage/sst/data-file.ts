@@ -15,6 +15,8 @@ export interface DataFile extends TableFile {
   readonly schemaVersion: number;
   /** Absent: the file deletes nothing. They hide rows of older files, never the file's own. */
   readonly tombstones?: FileTombstones;
+  /** CRC-32 of all its bytes; absent in entries of servers that did not note it. */
+  readonly crc?: number;
 }
 
 /** Whether two files may hold the same time. */

@@ -52,7 +52,7 @@ export interface SegmentReplay {
 export interface SegmentListener {
   /** Called first: what it says of the segment before it; undefined when it does not say. */
   onHead(previous: SegmentEnd | undefined): void;
-  onRecord(record: WalRecord): Promise<void> | void;
+  onRecord(record: FoundRecord): Promise<void> | void;
   /**
    * Bytes are skipped: so many, and the payloads of the damaged records among them, each valid until the next one is asked for,
    * undefined where they cannot be told apart.
@@ -215,7 +215,7 @@ async function onDisk<T>(verb: string, path: string, work: () => Promise<T>): Pr
 }
 
 /** A record and where it lies: bytes `[start, end)` of its segment. */
-interface FoundRecord extends WalRecord {
+export interface FoundRecord extends WalRecord {
   readonly start: number;
   readonly end: number;
   readonly durableBytes: number | undefined;

@@ -11,7 +11,7 @@ import { Turns } from "../../base/scheduler/turns.ts";
 import { type FileDisk, systemFileDisk } from "../file-store/file-disk.ts";
 
 /** Name of the file. */
-const NAMES_FILE = "threads";
+export const NAMES_FILE = "threads";
 const MAGIC = 0x31544c56; // "VLT1"
 const VERSION = 1;
 const HEADER_BYTES = 12;
@@ -70,7 +70,7 @@ export class ThreadLogNames {
 
   private async write(threads: readonly number[]): Promise<void> {
     const { disk, path } = this;
-    const bytes = encode(threads);
+    const bytes = encodeThreadNames(threads);
     try {
       const fd = disk.create(`${path}.tmp`);
       try {
@@ -112,7 +112,8 @@ export class ThreadLogNames {
   }
 }
 
-function encode(threads: readonly number[]): Uint8Array {
+/** The bytes of the file that names these threads. */
+export function encodeThreadNames(threads: readonly number[]): Uint8Array {
   const sorted = [...new Set(threads)].sort((a, b) => a - b);
   const bytes = new Uint8Array(HEADER_BYTES + sorted.length * ID_BYTES + CRC_BYTES);
   const view = new DataView(bytes.buffer);

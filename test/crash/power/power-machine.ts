@@ -165,6 +165,7 @@ export class PowerMachine {
       },
       settled: () => (attached.isDead ? new Promise(() => undefined) : meta.settled()),
       secure: () => meta.secure(),
+      copyTo: (path) => meta.copyTo(path),
       close: () => undefined,
     };
   }

@@ -10,6 +10,8 @@ export class FileOutput {
   private readonly buffer = new Uint8Array(OUTPUT_BUFFER_BYTES);
   private buffered = 0;
   private checksum = 0;
+  /** Of all bytes, once `checksum` began anew: behind the tail's begin each byte is summed twice, which are the indexes and the footer. */
+  private whole: number | undefined;
   /** Bytes of the file so far. */
   offset = 0;
 
@@ -21,6 +23,7 @@ export class FileOutput {
   write(bytes: Uint8Array): void {
     this.offset += bytes.length;
     this.checksum = crc32(bytes, this.checksum);
+    if (this.whole !== undefined) this.whole = crc32(bytes, this.whole);
     if (this.buffered + bytes.length > this.buffer.length) this.flush();
     if (bytes.length >= this.buffer.length) {
       this.sink.write(bytes);
@@ -32,7 +35,13 @@ export class FileOutput {
 
   /** Starts a new checksum with the next byte. */
   startChecksum(): void {
+    this.whole ??= this.checksum;
     this.checksum = 0;
+  }
+
+  /** CRC-32 of all bytes so far. */
+  get fileCrc(): number {
+    return this.whole ?? this.checksum;
   }
 
   /** CRC-32 of everything since `startChecksum`. */

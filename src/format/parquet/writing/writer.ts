@@ -218,6 +218,7 @@ export class ParquetWriter {
       columnByteLengths,
       timeMin: this.timeMin,
       timeMax: this.timeMax,
+      crc: this.output.fileCrc,
     };
   }
 }

@@ -10,6 +10,11 @@ export interface AggregateState {
   update(batch: ExecBatch, segments: Segments, groupCount: number): void;
   /** Takes the statistics of `rowCount` rows, all of one group; `summary` is that of the first argument's column, if there is one. */
   addSummary(group: number, groupCount: number, rowCount: number, summary: ColumnSummary | undefined): void;
+  /**
+   * Takes over what another state of the same call has of `groups`, as groups 0, 1 and so on; this one is new. Absent where that cannot
+   * be taken apart.
+   */
+  adopt?(state: AggregateState, groups: Uint32Array): void;
   /** The aggregate of each group. */
   vector(groupCount: number): Vector;
 }

@@ -46,6 +46,16 @@ describe("grouping sets", () => {
     await check("SELECT n % 3 AS m, count(*) FROM t GROUP BY ROLLUP (m) ORDER BY m", ["1 3", "2 2", "- 5"]);
     await check("SELECT k, max(n) FROM t GROUP BY ROLLUP (1)", ["p 2", "q 8", "- 16", "- 16"]);
   });
+  test("tell constants apart by how they are written", async () => {
+    await check("SELECT coalesce('a'), concat('a'), count(*) FROM t GROUP BY ROLLUP (coalesce('a'), concat('a'))", [
+      "a a 5",
+      "a - 5",
+      "- - 5",
+    ]);
+    await check("SELECT 1 + 1, 2, count(*) FROM t GROUP BY ROLLUP (1 + 1)", ["2 2 5", "- 2 5"]);
+    await check("SELECT 'x' AS a, count(*) FROM t GROUP BY ROLLUP (a)", ["x 5", "- 5"]);
+    await check("SELECT coalesce(2, 3) * 2, grouping(coalesce(2, 3)) FROM t GROUP BY CUBE (coalesce(2, 3))", ["4 0", "- 1"]);
+  });
   test("aggregate the values that rows have, not those of the set", async () => {
     await check("SELECT count(k), min(s) FROM t GROUP BY GROUPING SETS ((k), ())", ["2 x", "2 x", "0 y", "4 x"]);
   });

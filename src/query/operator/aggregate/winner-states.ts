@@ -6,13 +6,12 @@
  * winners' columns once a batch. Times are kept as two doubles (floor(t / 2^32) and the rest), since doubles cannot hold all 64 bits.
  */
 import type { DataType } from "../../../column/data-type.ts";
-import type { NumberArray, TimeVector, Vector } from "../../../column/vector.ts";
-import { growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
+import type { TimeVector, Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value/value.ts";
 import type { ExecBatch } from "../contract/exec-context.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
-import { valueAt, valuesVector } from "../../expression/vector-values.ts";
+import { valuesVector } from "../../expression/vector-values.ts";
 
 const HALF = 2 ** 32;
 
@@ -96,82 +95,6 @@ export class WinnerTracker {
       values.push(present ? (BigInt(this.high[g] as number) << 32n) + BigInt(this.low[g] as number) : undefined);
     }
     return valuesVector(type, values);
-  }
-}
-
-/** One column of the winners of all groups. Typed while the batches allow, values otherwise. */
-export class WinnerColumn {
-  /** As narrow as the batches' while they are bytes: most of what follows is a quarter of the work then. */
-  private numbers: Float64Array | Int8Array | undefined;
-  private validity: Uint8Array = new Uint8Array(64);
-  private codes: Uint32Array = new Uint32Array(64);
-  private dictionary: readonly (string | undefined)[] | undefined;
-  private values: Value[] | undefined;
-  private bytes = 0;
-  private readonly type: DataType;
-  private readonly held: (bytes: number) => void;
-
-  constructor(type: DataType, reserve: Reserve) {
-    this.type = type;
-    this.held = growth(reserve);
-  }
-
-  /** Copies the values of changed winners out of a batch's vector. */
-  update(vector: Vector, tracker: WinnerTracker, groupCount: number): void {
-    this.validity = grown(this.validity, groupCount);
-    const { changed, rows } = tracker;
-    if (this.values === undefined && vector.kind === "dictionary" && (this.dictionary ?? vector.dictionary) === vector.dictionary) {
-      this.dictionary = vector.dictionary;
-      this.codes = grown(this.codes, groupCount);
-      for (const group of changed) this.codes[group] = vector.codes[rows[group] as number] as number;
-    } else if (this.values === undefined && this.dictionary === undefined && vector.kind === "number") {
-      const numbers = this.numbersFor(vector.values, groupCount);
-      this.numbers = numbers;
-      for (const group of changed) {
-        const row = rows[group] as number;
-        numbers[group] = vector.values[row] as number;
-        this.validity[group] = vector.validity?.[row] ?? 1;
-      }
-    } else {
-      const values = this.values ?? this.asValues();
-      this.values = values;
-      for (const group of changed) {
-        const value = owned(valueAt(vector, this.type, rows[group] as number));
-        this.bytes += textBytes(value) - textBytes(values[group]);
-        values[group] = value;
-      }
-      this.held(this.bytes);
-    }
-  }
-
-  private numbersFor(values: NumberArray, groupCount: number): Float64Array | Int8Array {
-    const { numbers } = this;
-    if (this.type.kind === "int" && values instanceof Int8Array && !(numbers instanceof Float64Array))
-      return grown(numbers ?? new Int8Array(0), groupCount);
-    return grown(numbers instanceof Float64Array ? numbers : Float64Array.from(numbers ?? []), groupCount);
-  }
-
-  private asValues(): Value[] {
-    if (this.dictionary !== undefined) return Array.from(this.codes, (code) => this.dictionary?.[code]);
-    const isBoolean = this.type.kind === "boolean";
-    return Array.from(this.validity, (valid, g) => (valid === 0 ? undefined : isBoolean ? this.numbers?.[g] !== 0 : this.numbers?.[g]));
-  }
-
-  /** The column. */
-  vector(groupCount: number): Vector {
-    if (this.values !== undefined)
-      return valuesVector(
-        this.type,
-        Array.from({ length: groupCount }, (_, g) => this.values?.[g]),
-      );
-    if (this.dictionary !== undefined)
-      return { kind: "dictionary", codes: grown(this.codes, groupCount).subarray(0, groupCount), dictionary: this.dictionary };
-    const validity = grown(this.validity, groupCount).subarray(0, groupCount);
-    return {
-      kind: "number",
-      values: this.numbersFor(this.numbers ?? new Float64Array(0), groupCount).subarray(0, groupCount),
-      validity: validity.includes(0) ? validity : undefined,
-    };
   }
 }
 

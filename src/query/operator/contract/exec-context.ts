@@ -53,4 +53,6 @@ export interface ExecContext extends EvaluationContext {
   readonly workers: QueryWorkers | undefined;
   /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */
   readonly joinRowsFirst?: number | undefined;
+  /** Groups from which on they are spread over parts; undefined: as many as the cache of a core holds, about. */
+  readonly groupsInOneTable?: number | undefined;
 }

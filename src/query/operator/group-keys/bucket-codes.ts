@@ -7,7 +7,8 @@ import { isTimeType, valuesVector } from "../../expression/vector-values.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { NO_CODE } from "./value-codes.ts";
 
-/** Steps from the first bucket that are looked up in an array, at first and at most. */
+/** Steps from the first bucket that are looked up in an array: at first, without more ado, and at most as more come. */
+const NEAR_STEPS_MIN = 64;
 const NEAR_STEPS = 4096;
 const NEAR_STEPS_MAX = 2 ** 20;
 
@@ -15,7 +16,7 @@ const NEAR_STEPS_MAX = 2 ** 20;
 export class BucketCodes {
   private first: bigint | undefined;
   /** Code + 1 by steps from the first bucket, for the usual case of near buckets. */
-  private near: Uint32Array = new Uint32Array(NEAR_STEPS);
+  private near: Uint32Array = new Uint32Array(NEAR_STEPS_MIN);
   private readonly far = new Map<number, number>();
   private readonly indexes: bigint[] = [];
   private readonly buckets: TimeBuckets;
@@ -49,9 +50,10 @@ export class BucketCodes {
   private add(steps: number): number {
     const code = this.indexes.push((this.first ?? 0n) + BigInt(steps)) - 1;
     const { length } = this.near;
-    if (steps >= length && steps < length * 2 && length < NEAR_STEPS_MAX) {
-      this.near = grown(this.near, length * 2);
-      for (const [far, farCode] of this.far) if (far >= 0 && far < length * 2) this.near[far] = farCode + 1;
+    if (steps >= length && steps < Math.max(NEAR_STEPS, length * 2) && length < NEAR_STEPS_MAX) {
+      const more = Math.max(length * 2, 2 ** (32 - Math.clz32(steps)));
+      this.near = grown(this.near, more);
+      for (const [far, farCode] of this.far) if (far >= 0 && far < more) this.near[far] = farCode + 1;
     }
     if (steps >= 0 && steps < this.near.length) this.near[steps] = code + 1;
     else this.far.set(steps, code);

@@ -9,6 +9,7 @@
  * Without row keys, a segment is a range, and the aggregation loops run over plain ranges of columns. With row keys, neighbouring rows
  * of one group make one segment.
  */
+import { countingUp } from "../../../base/bytes/counting-up.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import { assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
@@ -91,7 +92,7 @@ export class GroupKeys {
   private readonly table: ScannedTable | undefined;
   private readonly context: ExecContext;
   /** By series number: the number of its keys + 1; 0: not seen; `NO_GROUP`: none of those that are known. */
-  private seriesIds = new Int32Array(1024);
+  private seriesIds = new Int32Array(64);
   private readonly seriesHashes: Map<number, number> = new Map();
   /** Numbers of series and time by range; by row where there are row keys. */
   private rangeIds = new Int32Array(0);
@@ -99,7 +100,14 @@ export class GroupKeys {
   private starts = new Uint32Array(0);
   private groups = new Uint32Array(0);
 
-  constructor(keys: readonly GroupKey[], table: ScannedTable | undefined, headers: readonly ColumnHeader[], context: ExecContext) {
+  /** @param isSmall whether it is one of many tables of groups */
+  constructor(
+    keys: readonly GroupKey[],
+    table: ScannedTable | undefined,
+    headers: readonly ColumnHeader[],
+    context: ExecContext,
+    isSmall: boolean = false,
+  ) {
     this.table = table;
     this.context = context;
     const { reserve } = context.budget;
@@ -113,7 +121,7 @@ export class GroupKeys {
     const ahead = [...this.seriesKeys, ...this.bucketKeys];
     const hasPrefix = ahead.length > 0;
     this.tuples = new CodeTuples(ahead.length);
-    this.rows = rowKeys.length === 0 ? undefined : new KeyTable(this.rowTypes, { nullsMatch: true, hasPrefix }, reserve);
+    this.rows = rowKeys.length === 0 ? undefined : new KeyTable(this.rowTypes, { nullsMatch: true, hasPrefix, isSmall }, reserve);
     this.cutter = new RangeCutter(seriesKeys.length > 0, bucketKeys, rowKeys.length > 0);
     this.places = keys.map((key): KeyPlace => {
       if (key.kind === "row") return { codes: undefined, column: rowKeys.indexOf(key) };
@@ -253,6 +261,8 @@ export class GroupKeys {
       this.groups = new Uint32Array(rowCount + 1);
     }
     const { starts, groups } = this;
+    if (changesOften(ids, rowCount))
+      return { count: rowCount, starts: eachRow(rowCount), groups: new Uint32Array(ids.buffer, ids.byteOffset, rowCount), rowGroups: ids };
     const count = cutRuns(ids, rowCount, starts, groups);
     return { count, starts, groups, rowGroups: count * SHORT_SEGMENT_ROWS > rowCount ? ids : undefined };
   }
@@ -294,6 +304,30 @@ function expanded({ starts, count }: Ranges, ids: Int32Array, into: Int32Array):
     for (let row = starts[s] as number; row < end; row++) into[row] = id;
   }
   return into;
+}
+
+/** Rows that are looked at, at each of some places, before runs are cut. */
+const SAMPLE_ROWS = 64;
+const SAMPLES = 4;
+
+/** Whether groups change so often that runs are not worth finding: each row is one. */
+function changesOften(ids: Int32Array, rowCount: number): boolean {
+  if (rowCount < SAMPLES * SAMPLE_ROWS) return false;
+  let changes = 0;
+  const step = Math.floor((rowCount - SAMPLE_ROWS) / (SAMPLES - 1));
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const from = sample * step;
+    for (let row = from + 1; row < from + SAMPLE_ROWS; row++) if (ids[row] !== ids[row - 1]) changes++;
+  }
+  return changes * 2 > SAMPLES * SAMPLE_ROWS;
+}
+
+let rowStarts: Uint32Array = new Uint32Array(0);
+
+/** Where segments of a row each begin: shared, and never written. */
+function eachRow(rowCount: number): Uint32Array {
+  if (rowStarts.length <= rowCount) rowStarts = countingUp(Math.max(rowCount + 1, rowStarts.length * 2));
+  return rowStarts;
 }
 
 /** Begins a run where the number changes; gives how many there are, of which `starts` has one element more. */

@@ -10,6 +10,7 @@ import { presenceOf } from "../../../column/coded-text.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
 import { growth, type Reserve } from "../../function/aggregate/accumulator.ts";
+import { CompactTable } from "../kernels/compact-table.ts";
 import { type LaneForm, laneFormOf, lanesInPlace, lanesVector, writeLanes } from "../kernels/lanes.ts";
 import { NO_NUMBER, WordTable } from "../kernels/word-table.ts";
 import { isBytesKey, TextCodes } from "./text-codes.ts";
@@ -24,6 +25,8 @@ export interface KeyTableOptions {
   readonly nullsMatch: boolean;
   /** Whether a number that each row brings along, its prefix, stands before the columns. */
   readonly hasPrefix?: boolean;
+  /** Whether it is one of many tables, each of some thousand rows. */
+  readonly isSmall?: boolean;
 }
 
 /** A column of keys, and where its words lie among those of a row. */
@@ -44,7 +47,7 @@ export class KeyTable {
   private readonly prefixAt: number;
   private readonly width: number;
   /** Of all but one column alone whose codes are the numbers. */
-  private readonly words: WordTable | undefined;
+  private readonly words: WordTable | CompactTable | undefined;
   /** Hears of the bytes that are held by now, about. */
   private readonly held: (bytes: number) => void;
   private isEmpty = true;
@@ -53,7 +56,7 @@ export class KeyTable {
   private rowWords = new Int32Array(0);
   private present: Uint8Array = new Uint8Array(0);
 
-  constructor(types: readonly DataType[], { nullsMatch, hasPrefix = false }: KeyTableOptions, reserve: Reserve) {
+  constructor(types: readonly DataType[], { nullsMatch, hasPrefix = false, isSmall = false }: KeyTableOptions, reserve: Reserve) {
     this.nullsMatch = nullsMatch;
     this.held = growth(reserve);
     const isOne = types.length === 1 && !hasPrefix;
@@ -65,12 +68,12 @@ export class KeyTable {
       const own = at;
       at += form?.width ?? 1;
       if (form !== undefined) return { kind: "lanes", type, at: own, form };
-      return { kind: "codes", type, at: own, codes: isBytesKey(type) ? new TextCodes(type) : new ValueCodes(type, reserve) };
+      return { kind: "codes", type, at: own, codes: isBytesKey(type) ? new TextCodes(type, isSmall) : new ValueCodes(type, reserve) };
     });
     this.width = at;
     const [first] = this.columns;
     const isText = isOne && first?.kind === "codes" && first.codes instanceof TextCodes;
-    this.words = at === 0 || isText ? undefined : new WordTable(at);
+    this.words = at === 0 || isText ? undefined : isSmall ? new CompactTable(at) : new WordTable(at);
   }
 
   /** Numbers given so far. */
@@ -199,7 +202,7 @@ export class KeyTable {
 
   /** Of several columns, or one behind a prefix. */
   private numberedByAll(
-    words: WordTable,
+    words: WordTable | CompactTable,
     vectors: readonly Vector[],
     rowCount: number,
     isNew: boolean,

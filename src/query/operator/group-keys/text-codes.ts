@@ -5,13 +5,14 @@
 import { formOf, type DataType } from "../../../column/data-type.ts";
 import { type TextTable, utf8Text } from "../../../column/text-table.ts";
 import type { CodedVector, DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
+import { CompactTexts } from "../kernels/compact-texts.ts";
 import { TextNumbers } from "../kernels/text-numbers.ts";
 import { NO_NUMBER } from "../kernels/word-table.ts";
 
 /** The code of a dictionary's entry that was not asked for yet. */
 const UNSEEN = -2;
 /** Most texts that come out as a dictionary of strings, each of which is made then; more come out as bytes. */
-const STRINGS_MAX = 16_384;
+const STRINGS_MAX = 1024;
 
 type Dictionary = readonly (string | undefined)[];
 
@@ -38,8 +39,9 @@ const encoder = new TextEncoder();
 
 /** See the file header. */
 export class TextCodes {
-  private readonly texts = new TextNumbers();
-  private readonly isText: boolean;
+  private readonly texts: TextNumbers | CompactTexts;
+  /** Whether few texts come out as strings. */
+  private readonly hasStrings: boolean;
   private entries: Entries | undefined;
   private tables: WeakMap<TextTable, TableCodes> = new WeakMap();
   /** Codes that are kept in them. */
@@ -47,8 +49,10 @@ export class TextCodes {
   private strings: (string | undefined)[] = [undefined];
   private scratch: Uint8Array = new Uint8Array(256);
 
-  constructor(type: DataType) {
-    this.isText = type.kind === "string";
+  /** @param isSmall whether it is one of many tables, each of some thousand rows */
+  constructor(type: DataType, isSmall: boolean = false) {
+    this.hasStrings = type.kind === "string" && !isSmall;
+    this.texts = isSmall ? new CompactTexts() : new TextNumbers();
   }
 
   /** Codes given so far; they are dense. */
@@ -58,8 +62,8 @@ export class TextCodes {
 
   /** Bytes that are held, about. */
   get bytes(): number {
-    const { size, textBytes } = this.texts;
-    return size * TextNumbers.KEY_BYTES + textBytes;
+    const { texts } = this;
+    return texts.size * (texts instanceof CompactTexts ? CompactTexts : TextNumbers).KEY_BYTES + texts.textBytes;
   }
 
   /** Codes of rows; new ones for new texts when `isNew`, else `NO_NUMBER`. NULL has a code where `nullIsNumber`, else none. */
@@ -144,7 +148,7 @@ export class TextCodes {
   vector(codes: Uint32Array): Vector {
     const { texts } = this;
     const validity = this.validityOf(codes);
-    if (!this.isText || texts.size > STRINGS_MAX) return { kind: "bytes", ...texts.textsOf(codes), validity };
+    if (!this.hasStrings || texts.size > STRINGS_MAX) return { kind: "bytes", ...texts.textsOf(codes), validity };
     const dictionary = this.dictionary();
     const shifted = new Uint32Array(codes.length);
     for (let i = 0; i < codes.length; i++) shifted[i] = codes[i] === texts.nullNumber ? 0 : (codes[i] as number) + 1;

@@ -1,23 +1,24 @@
-/**
- * The held side of a join: which of its rows have which keys.
- *
- *   ids      of key values (`KeyTable`), in the order of the rows
- *   heads    heads[id] → first held row; absent where each row is its id: keys that are there but once, none NULL
- *   next     next[row] → the next one of equal keys, ascending; absent where all keys are there but once
- */
+/** The held side of a join: which of its rows have which keys (`key-words.ts`, `kernels/row-index.ts`). */
 import type { Batch } from "../../../column/batch.ts";
-import type { Vector } from "../../../column/vector.ts";
+import type { DataType } from "../../../column/data-type.ts";
+import type { Validity, Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
-import { slice, sliceBatch } from "../../../column/slice.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
-import { constantVector } from "../../expression/vector-values.ts";
-import { concat } from "../kernels/concat.ts";
-import { KeyTable, NO_ROW } from "../group-keys/key-table.ts";
+import { laneFormOf } from "../kernels/lanes.ts";
+import { RowIndex } from "../kernels/row-index.ts";
 import { asksOnly, hasPairs, type Join, type Side } from "./join-sides.ts";
 import { hasNull, JoinKeys, keyTypesOf } from "./join-keys.ts";
+import { RowsByNulls } from "./null-aware.ts";
+import { KeyWords, type WordsOfRows } from "./key-words.ts";
 
-/** Rows whose keys are looked up before others get a turn: each key takes about 100 ns a row. */
+/** Rows whose keys are looked up before others get a turn: each key takes about 50 ns a row. */
 export const PIECE_ROWS = 16_384;
+
+/** Bytes that the index takes for a row, at most: its slots and the next row. */
+const INDEX_BYTES = 17;
+/** Bytes that a key of texts takes beside its words: it is copied once where it is another one. */
+const TEXT_KEY_BYTES = 64;
 
 /** What is held, and how its rows are found. */
 export interface Held {
@@ -25,99 +26,114 @@ export interface Held {
   /** Of outer joins, behind the rows stands one of NULLs. */
   readonly rows: Batch;
   readonly rowCount: number;
-  readonly table: KeyTable;
-  /** See the file header. */
-  readonly heads: Int32Array | undefined;
-  readonly next: Int32Array | undefined;
+  /** Absent where there are no keys. */
+  readonly keys: HeldKeys | undefined;
   /** Which rows found a partner; for full joins, and for semi and anti joins whose left side is held. */
   readonly met: Uint8Array;
-  /** Of a join that asks for no row to be there: whether a key is NULL. */
+  /** Of NOT IN by one key: whether it is NULL in some row. */
   readonly hasNullKey: boolean;
+  /** Of NOT IN by several keys. */
+  readonly byNulls: RowsByNulls | undefined;
 }
+
+/** Finds held rows by their keys. */
+export class HeldKeys {
+  private readonly words: KeyWords;
+  private readonly index: RowIndex;
+  private firsts = new Int32Array(0);
+
+  constructor(words: KeyWords, index: RowIndex) {
+    this.words = words;
+    this.index = index;
+  }
+
+  /** next[row] → the next row of equal keys, ascending; absent where no two rows are equal. */
+  get next(): Int32Array | undefined {
+    return this.index.next;
+  }
+
+  /** The first held row of the keys of each row, or `NO_ROW`. Valid until the next call. */
+  find(keys: readonly Vector[], rowCount: number): Int32Array {
+    if (this.firsts.length < rowCount) this.firsts = new Int32Array(rowCount);
+    const { words, present } = this.words.wordsOf(keys, rowCount);
+    const firsts = this.firsts.subarray(0, rowCount);
+    this.index.find(words, present, rowCount, firsts);
+    return firsts;
+  }
+}
+
+/** Bytes that `build` takes for a row, at most. */
+export function indexBytes(node: Join): number {
+  const types = keyTypesOf(node);
+  return types.length === 0 ? 0 : types.reduce((bytes, type) => bytes + keyBytes(type), INDEX_BYTES);
+}
+
+const keyBytes = (type: DataType): number => (laneFormOf(type)?.width ?? 1) * 4 + (laneFormOf(type) === undefined ? TEXT_KEY_BYTES : 0);
 
 /**
  * Finds the partners of held rows.
  *
+ * @param rows of outer joins with one of NULLs behind them
  * @throws DbError RuntimeResourcesExhausted, Cancelled
  */
-export async function build(node: Join, side: Side, all: Batch, context: ExecContext): Promise<Held> {
-  const { rowCount } = all;
-  const table = new KeyTable(keyTypesOf(node), { nullsMatch: false }, context.budget.reserve);
-  const keys = new JoinKeys(node, side, context);
+export async function build(node: Join, side: Side, rows: Batch, context: ExecContext): Promise<Held> {
+  const rowCount = rows.rowCount - (isPadded(node) ? 1 : 0);
   const isNoted = node.join === "full" || (side === "left" && asksOnly(node));
   const met = new Uint8Array(isNoted ? rowCount : 0);
-  const held = { side, rows: isPadded(node) ? await withNullRow(node, side, all, context) : all, rowCount, table, met };
-  let hasNullKey = false;
+  const held = { side, rows, rowCount, met };
+  if (node.keys.length === 0) return { ...held, keys: undefined, hasNullKey: false, byNulls: undefined };
+  const { reserve, release } = context.budget;
+  const words = new KeyWords(keyTypesOf(node), reserve);
+  const of = await wordsOfHeld(node, side, sliceBatch(rows, 0, rowCount), words, context);
   // What only asks whether a key is there needs no rows of it.
-  const isAsked = side === "right" && asksOnly(node) && !hasPairs(node);
-  const ids = keys.count === 0 || isAsked ? undefined : new Int32Array(rowCount);
-  for (let at = 0; keys.count > 0 && at < rowCount; at += PIECE_ROWS) {
+  const isSet = side === "right" && asksOnly(node) && !hasPairs(node);
+  const index = new RowIndex({ ...of, width: words.width, rowCount }, isSet, reserve);
+  for (let to = rowCount; to > 0; to -= PIECE_ROWS) {
     checkCancelled(context);
-    const part = sliceBatch(all, at, Math.min(rowCount, at + PIECE_ROWS));
+    index.add(Math.max(0, to - PIECE_ROWS), to, reserve);
+    await context.pace.turn();
+  }
+  if (!index.needsWords) release(of.bytes);
+  return { ...held, keys: new HeldKeys(words, index), hasNullKey: of.hasNullKey, byNulls: of.byNulls };
+}
+
+/** Words of all held rows. `bytes` are counted. */
+interface WordsOfHeld extends WordsOfRows {
+  readonly bytes: number;
+  readonly hasNullKey: boolean;
+  readonly byNulls: RowsByNulls | undefined;
+}
+
+async function wordsOfHeld(node: Join, side: Side, rows: Batch, words: KeyWords, context: ExecContext): Promise<WordsOfHeld> {
+  const keys = new JoinKeys(node, side, context);
+  const { rowCount } = rows;
+  if (keys.areColumns) {
+    const vectors = await keys.of(rows);
+    const found = words.inPlace(vectors, rowCount);
+    const hasNullKey = node.join === "not-in" && hasNull(vectors, rowCount);
+    if (found !== undefined) return { ...found, bytes: 0, hasNullKey, byNulls: undefined };
+  }
+  const bytes = rowCount * words.width * 4;
+  context.budget.reserve(bytes);
+  const all = new Int32Array(rowCount * words.width);
+  let present: Uint8Array | undefined;
+  let hasNullKey = false;
+  const byNulls = node.join === "not-in" && node.keys.length > 1 ? new RowsByNulls(node, rows, context.budget.reserve) : undefined;
+  for (let at = 0; at < rowCount; at += PIECE_ROWS) {
+    checkCancelled(context);
+    const part = sliceBatch(rows, at, Math.min(rowCount, at + PIECE_ROWS));
     const vectors = await keys.of(part);
-    const found = table.add(vectors, part.rowCount);
-    ids?.set(found, at);
+    const validity: Validity = words.writeHeld(vectors, part.rowCount, all, at);
+    if (validity !== undefined) {
+      present ??= new Uint8Array(rowCount).fill(1);
+      present.set(validity.length === part.rowCount ? validity : validity.subarray(0, part.rowCount), at);
+    }
+    byNulls?.note(vectors, part.rowCount, at);
     if (node.join === "not-in") hasNullKey ||= hasNull(vectors, part.rowCount);
     await context.pace.turn();
   }
-  if (ids === undefined) return { ...held, heads: undefined, next: undefined, hasNullKey };
-  // Numbers are dense and come in the order of the rows: as many as there are rows, and each row is its number.
-  if (table.size === rowCount) return { ...held, heads: undefined, next: undefined, hasNullKey };
-  const heads = new Int32Array(table.size).fill(NO_ROW);
-  const next = new Int32Array(rowCount);
-  const hasMore = chained(ids, heads, next);
-  return { ...held, heads, next: hasMore ? next : undefined, hasNullKey };
-}
-
-/** Puts rows of equal numbers into chains. @returns whether any has two rows */
-function chained(ids: Int32Array, heads: Int32Array, next: Int32Array): boolean {
-  let hasMore = 0;
-  // From the last row to the first, so that chains ascend.
-  for (let row = ids.length - 1; row >= 0; row--) {
-    const id = ids[row] as number;
-    if (id === NO_ROW) continue;
-    const head = heads[id] as number;
-    hasMore |= ~head;
-    next[row] = head;
-    heads[id] = row;
-  }
-  return hasMore !== 0;
+  return { words: all, present, bytes, hasNullKey: hasNullKey && byNulls === undefined, byNulls };
 }
 
 /** Whether streaming rows without a partner are paired with NULLs. */
-const isPadded = (node: Join): boolean => node.join === "left" || node.join === "full";
-
-/** The rows of a side with one of NULLs behind them. */
-async function withNullRow(node: Join, side: Side, { vectors, rowCount }: Batch, context: ExecContext): Promise<Batch> {
-  const made: Vector[] = [];
-  for (const [c, { type }] of node[side].columns.entries()) {
-    const vector = vectors[c];
-    if (vector === undefined || rowCount === 0) made.push(constantVector(type, undefined, 1));
-    else {
-      made.push(
-        concat(type, [
-          { vector, rowCount },
-          { vector: nullLike(vector), rowCount: 1 },
-        ]),
-      );
-    }
-    await context.pace.turn();
-  }
-  return { rowCount: rowCount + 1, vectors: made };
-}
-
-/** A row of NULL of the kind of a vector with rows, so that both are joined without a look at each value. */
-function nullLike(vector: Vector): Vector {
-  const validity = new Uint8Array(1);
-  switch (vector.kind) {
-    case "dictionary":
-    case "coded":
-      return { ...vector, codes: new Uint32Array(1) };
-    case "bytes":
-      return { kind: "bytes", offsets: new Uint32Array(2), bytes: new Uint8Array(0), validity };
-    case "time":
-    case "number":
-    case "wide":
-      return { ...slice(vector, 0, 1), validity } as Vector; // Of the same kind, which has a validity.
-  }
-}
+export const isPadded = (node: Join): boolean => node.join === "left" || node.join === "full";

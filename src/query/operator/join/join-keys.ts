@@ -30,13 +30,14 @@ export const keyTypesOf = (node: Join): readonly DataType[] => node.keys.map(key
 
 /** The keys of one side. */
 export class JoinKeys {
-  readonly count: number;
+  /** Whether all are columns as they are, which take nothing to read. */
+  readonly areColumns: boolean;
   private readonly evaluators: readonly VectorEvaluator[];
   private readonly keys: readonly JoinKey[];
 
   constructor(node: Join, side: Side, context: ExecContext) {
     this.keys = node.keys;
-    this.count = node.keys.length;
+    this.areColumns = node.keys.every((key) => key[side].kind === "column");
     this.evaluators = node.keys.map((key) => new VectorEvaluator(key[side], node[side].columns, context));
   }
 

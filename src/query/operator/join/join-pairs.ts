@@ -1,12 +1,12 @@
 /**
  * The pairs of a join whose held side is in memory.
  *
- *   probe   id of each streaming row's keys → its chain (`held-side.ts`); without keys every held row is a candidate
+ *   probe   each streaming row's keys → the first held row of them, and its chain (`held-side.ts`); without keys every held row is a candidate
  *   filter  `residual` over the candidate pairs of some streaming rows at a time
  *   pair    what is left, each streaming row in turn; of outer joins, one without a partner is paired with the held row of NULLs behind
  *           the others; of semi and anti joins whose left side is held, its rows come out at the end
  *
- * Semi and anti joins by keys alone make no pairs: a number says that there is a partner.
+ * Semi and anti joins by keys alone make no pairs: a held row says that there is a partner.
  */
 import { assert } from "../../../base/assert.ts";
 import { countingUp } from "../../../base/bytes/counting-up.ts";
@@ -16,18 +16,18 @@ import type { Vector } from "../../../column/vector.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import { gatherBatch } from "../rows/held-rows.ts";
 import { gatherRuns } from "../kernels/gather.ts";
 import { type Held, PIECE_ROWS } from "./held-side.ts";
 import { JoinKeys } from "./join-keys.ts";
 import { asksOnly, hasPairs, type Join, otherSide } from "./join-sides.ts";
-import { NO_ROW } from "../group-keys/key-table.ts";
+import { gatherRead, type ReadColumns } from "./read-columns.ts";
+import { NO_ROW } from "../kernels/row-index.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
 /** Candidate pairs that are tested and given out at once. Reason: one row may have as many candidates as there are rows. */
-const PAIRS_MAX = 8192;
+const PAIRS_MAX = 16_384;
 /** The same at first where the condition takes long for one, and the milliseconds below and above which there are more and fewer. */
 const LONG_PAIRS = 16;
 const QUICK_MS = 1;
@@ -36,6 +36,7 @@ const LONG_MS = 8;
 /**
  * The pairs of streaming rows with held ones.
  *
+ * @param read columns that come out as they are
  * @param met of a join in several passes: takes a 1 for each streaming row that met, counted over all batches; what depends on there being
  *   no partner at all is then left to `unmet`
  */
@@ -43,11 +44,12 @@ export async function* probe(
   node: Join,
   streaming: AsyncIterable<ExecBatch>,
   held: Held,
+  read: ReadColumns,
   context: ExecContext,
   met?: Uint8Array,
 ): AsyncGenerator<ExecBatch> {
   const ownKeys = new JoinKeys(node, otherSide(held.side), context);
-  const pairs = hasPairs(node) ? new Pairs(node, held, context, met) : undefined;
+  const pairs = hasPairs(node) ? new Pairs(node, held, read, context, met) : undefined;
   let base = 0;
   for await (const batch of streaming) {
     for (const piece of pieces(batch, PIECE_ROWS)) {
@@ -55,20 +57,27 @@ export async function* probe(
       // Before its work, since pairs go on to joins above before any work after it: of 200, each makes the code of its keys first.
       await context.pace.turn();
       const keys = await ownKeys.of(piece);
-      const ids = keys.length === 0 ? undefined : held.table.find(keys, piece.rowCount);
+      const ids = held.keys?.find(keys, piece.rowCount);
       if (pairs !== undefined) yield* pairs.of(piece, ids, context);
       else if (ids === undefined) continue;
-      else if (held.side === "left") noteRows(held, ids);
+      else if (held.byNulls !== undefined) {
+        const own = met?.subarray(base, base + piece.rowCount) ?? new Uint8Array(piece.rowCount);
+        await held.byNulls.meet(keys, ids, own, context);
+        if (met === undefined) {
+          const kept = unmetRows(own);
+          if (kept.length > 0) yield rowsOf(piece, kept, read.left);
+        }
+      } else if (held.side === "left") noteRows(held, ids);
       else if (met !== undefined) noteMet(ids, met, base);
       else {
         const kept = keptRows(node, held, keys, ids);
-        if (kept.length > 0) yield rowsOf(piece, kept);
+        if (kept.length > 0) yield rowsOf(piece, kept, read.left);
       }
       base += piece.rowCount;
     }
   }
-  if (node.join === "full") yield* leftOver(node, held);
-  else if (held.side === "left" && asksOnly(node)) yield* notedRows(held, node.join === "semi" ? 1 : 0);
+  if (node.join === "full") yield* leftOver(node, held, read);
+  else if (held.side === "left" && asksOnly(node)) yield* notedRows(held, node.join === "semi" ? 1 : 0, read.left);
 }
 
 /** Pairs of some rows of one streaming batch: row `own[i]` of it with row `partner[i]` of those held. */
@@ -78,6 +87,7 @@ class Pairs {
   private count = 0;
   private readonly node: Join;
   private readonly held: Held;
+  private readonly read: ReadColumns;
   private readonly residual: FilterEvaluator | undefined;
   private readonly met: Uint8Array | undefined;
   /** The next candidate of a row whose candidates are too many for once, and whether it has met one before. */
@@ -88,8 +98,9 @@ class Pairs {
   /** Candidates that are looked at together: few where the condition takes long for one. */
   private pairsMax: number;
 
-  constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
+  constructor(node: Join, held: Held, read: ReadColumns, context: ExecContext, met?: Uint8Array) {
     this.met = met;
+    this.read = read;
     this.node = node;
     this.held = held;
     this.pairsMax = node.residual !== undefined && takesLong(node) ? LONG_PAIRS : PAIRS_MAX;
@@ -120,22 +131,19 @@ class Pairs {
 
   /** Collects the candidates of rows `[from, end)` and gives `end`, and some of those of row `end` where they are many. */
   private collect(ids: Int32Array | undefined, from: number, to: number): number {
-    const { heads, next } = this.held;
     const { own, partner, pairsMax } = this;
     if (ids === undefined) return this.collectAll(from, to);
+    const next = this.held.keys?.next;
     if (next === undefined) {
       const end = Math.min(to, from + pairsMax);
-      this.count = heads === undefined ? eachRow(ids, from, end, own, partner) : eachHead(ids, heads, from, end, own, partner);
+      this.count = eachRow(ids, from, end, own, partner);
       return end;
     }
     let row = from;
     let count = 0;
     let at = this.resumed;
     for (; row < to; row++) {
-      if (at === NO_ROW) {
-        const id = ids[row] as number;
-        at = id === NO_ROW ? NO_ROW : heads === undefined ? id : (heads[id] as number);
-      }
+      if (at === NO_ROW) at = ids[row] as number;
       for (; at !== NO_ROW && count < pairsMax; at = next[at] as number) {
         own[count] = row;
         partner[count++] = at;
@@ -214,9 +222,11 @@ class Pairs {
 
   /** The columns of the left side, then those of the right, of the first pairs. */
   private gathered(batch: ExecBatch, count: number): ExecBatch {
-    const own = isAll(this.own, count, batch.rowCount) ? batch.vectors : gatherBatch(batch, this.own, count).vectors;
-    const partners = gatherBatch(this.held.rows, this.partner, count).vectors;
-    return { rowCount: count, vectors: this.held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
+    const { held, read } = this;
+    const all = isAll(this.own, count, batch.rowCount);
+    const own = all ? batch.vectors : gatherRead(batch, read[otherSide(held.side)], this.own, count).vectors;
+    const partners = gatherRead(held.rows, read[held.side], this.partner, count).vectors;
+    return { rowCount: count, vectors: held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
   }
 
   /** The left rows that have a partner, or have none. @param hasMet whether row `from` has met before */
@@ -229,7 +239,7 @@ class Pairs {
       while (at < count && this.own[at] === row) at++;
       if (found === wanted) selection[kept++] = row;
     }
-    return gatherBatch(batch, selection, kept);
+    return gatherRead(batch, this.read.left, selection, kept);
   }
 
   /** Adds a pair with the row of NULLs for each left row without a partner, in its place; gives the number of pairs. */
@@ -258,7 +268,7 @@ class Pairs {
   }
 }
 
-/** Rows that have a number, which is their partner. @returns how many pairs */
+/** Rows that have one partner. @returns how many pairs */
 function eachRow(ids: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
   let count = 0;
   for (let row = from; row < to; row++) {
@@ -270,18 +280,6 @@ function eachRow(ids: Int32Array, from: number, to: number, own: Uint32Array, pa
   return count;
 }
 
-/** Rows whose number has one partner. @returns how many pairs */
-function eachHead(ids: Int32Array, heads: Int32Array, from: number, to: number, own: Uint32Array, partner: Uint32Array): number {
-  let count = 0;
-  for (let row = from; row < to; row++) {
-    const id = ids[row] as number;
-    if (id === NO_ROW) continue;
-    own[count] = row;
-    partner[count++] = heads[id] as number;
-  }
-  return count;
-}
-
 /** Whether rows are those of a whole batch, each once: they ascend. */
 function isAll(rows: Uint32Array, count: number, rowCount: number): boolean {
   if (count !== rowCount) return false;
@@ -289,23 +287,30 @@ function isAll(rows: Uint32Array, count: number, rowCount: number): boolean {
   return true;
 }
 
-/** Notes the held rows that have one of these numbers, once: then the number has none. */
-function noteRows({ heads, next, met }: Held, ids: Int32Array): void {
-  for (let i = 0; i < ids.length; i++) {
-    const id = ids[i] as number;
-    if (id === NO_ROW) continue;
-    if (heads === undefined) {
-      met[id] = 1;
-      continue;
-    }
-    for (let row = heads[id] as number; row !== NO_ROW; row = next === undefined ? NO_ROW : (next[row] as number)) met[row] = 1;
-    heads[id] = NO_ROW;
+/** Notes the first rows of keys and those that are equal, each key once. */
+function noteRows({ keys, met }: Held, firsts: Int32Array): void {
+  const next = keys?.next;
+  for (let i = 0; i < firsts.length; i++) {
+    const first = firsts[i] as number;
+    if (first === NO_ROW || met[first] === 1) continue;
+    met[first] = 1;
+    if (next !== undefined) for (let row = next[first] as number; row !== NO_ROW; row = next[row] as number) met[row] = 1;
   }
 }
 
-/** Notes which rows have a number, from `met[base]` on. */
+/** Notes which rows have a partner, from `met[base]` on. */
 function noteMet(ids: Int32Array, met: Uint8Array, base: number): void {
   for (let i = 0; i < ids.length; i++) if (ids[i] !== NO_ROW) met[base + i] = 1;
+}
+
+function unmetRows(met: Uint8Array): Uint32Array {
+  const selection = new Uint32Array(met.length);
+  let count = 0;
+  for (let row = 0; row < met.length; row++) {
+    selection[count] = row;
+    count += 1 - (met[row] as number);
+  }
+  return selection.subarray(0, count);
 }
 
 /** The rows that stay by whether their keys are held. */
@@ -314,7 +319,7 @@ function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Arr
   const isNotIn = node.join === "not-in";
   if (isNotIn && held.rowCount === 0) return countingUp(length);
   if (held.hasNullKey) return new Uint32Array(0);
-  // NULL has no number.
+  // NULL has no row.
   if (isNotIn) for (const key of keys) leaveOutNulls(key, ids);
   const selection = new Uint32Array(length);
   const wanted = node.join === "semi" ? 1 : 0;
@@ -327,7 +332,7 @@ function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Arr
   return selection.subarray(0, count);
 }
 
-/** Numbers that are neither one nor none, for NULLs. */
+/** What is neither a row nor none, for NULLs. */
 const NULL_ROW = -2;
 
 function leaveOutNulls(key: Vector, ids: Int32Array): void {
@@ -340,31 +345,31 @@ function leaveOutNulls(key: Vector, ids: Int32Array): void {
 }
 
 /** Some rows of a batch, which ascend, and their runs. */
-function rowsOf(batch: ExecBatch, selection: Uint32Array): ExecBatch {
+function rowsOf(batch: ExecBatch, selection: Uint32Array, read: readonly boolean[]): ExecBatch {
   const { length } = selection;
   if (length === batch.rowCount) return batch;
   return {
-    ...gatherBatch(batch, selection, length),
+    ...gatherRead(batch, read, selection, length),
     runs: batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, length),
   };
 }
 
 /** The held rows that no streaming row met, with NULLs on the left. */
-function* leftOver(node: Join, held: Held): Iterable<ExecBatch> {
-  for (const { rowCount, vectors } of notedRows(held, 0)) {
+function* leftOver(node: Join, held: Held, read: ReadColumns): Iterable<ExecBatch> {
+  for (const { rowCount, vectors } of notedRows(held, 0, read.right)) {
     const nulls = node.left.columns.map(({ type }): Vector => constantVector(type, undefined, rowCount));
     yield { rowCount, vectors: [...nulls, ...vectors] };
   }
 }
 
 /** The held rows that some streaming row met (`wanted` 1), or none (0). */
-function* notedRows({ rows, rowCount, met }: Held, wanted: number): Iterable<ExecBatch> {
+function* notedRows({ rows, rowCount, met }: Held, wanted: number, read: readonly boolean[]): Iterable<ExecBatch> {
   assert(met.length === rowCount, `which of ${rowCount} rows met is noted for each; got ${met.length}`);
   const selection = new Uint32Array(PAIRS_MAX);
   for (let row = 0; row < rowCount; ) {
     let count = 0;
     for (; row < rowCount && count < PAIRS_MAX; row++) if (met[row] === wanted) selection[count++] = row;
     if (count === 0) return;
-    yield gatherBatch(rows, selection, count);
+    yield gatherRead(rows, read, selection, count);
   }
 }

@@ -5,6 +5,7 @@ import { type AnyTimes, baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } f
 import type { NumberArray, Validity, Vector } from "../../../column/vector.ts";
 import type { Value } from "../../function/value/value.ts";
 import { isTimeType, valueAt, valuesVector } from "../../expression/vector-values.ts";
+import { type LaneForm, laneFormOf, writeLanes } from "./lanes.ts";
 
 /** One vector and how many of its rows count. */
 export interface VectorPart {
@@ -27,6 +28,9 @@ export function concat(type: DataType, parts: readonly VectorPart[]): Vector {
     parts.every(({ vector }) => vector.kind === "coded" || vector.kind === "bytes")
   )
     return mixedTexts(parts, total);
+  const form = laneFormOf(type);
+  if (form?.kind === "integer" && parts.every(({ vector }) => vector.kind === "number" || vector.kind === "wide"))
+    return mixedIntegers(parts, total, form);
   const values: Value[] = [];
   for (const { vector, rowCount } of parts) for (let i = 0; i < rowCount; i++) values.push(valueAt(vector, type, i));
   return valuesVector(type, values);
@@ -87,6 +91,18 @@ function wides(parts: readonly VectorPart[], total: number): Vector | undefined 
     values.set(arrays[i]!.subarray(0, rowCount), at);
     at += rowCount;
   }
+  return { kind: "wide", values, validity: joinedValidity(parts, total) };
+}
+
+/** Integers of which only some parts lie within ±2^53. */
+function mixedIntegers(parts: readonly VectorPart[], total: number, { isSigned }: LaneForm): Vector {
+  const words = new Int32Array(total * 2);
+  let at = 0;
+  for (const { vector, rowCount } of parts) {
+    writeLanes(vector, { kind: "integer", width: 2, isSigned }, rowCount, words, at * 2, 2);
+    at += rowCount;
+  }
+  const values = isSigned ? new BigInt64Array(words.buffer) : new BigUint64Array(words.buffer);
   return { kind: "wide", values, validity: joinedValidity(parts, total) };
 }
 

@@ -1,30 +1,31 @@
 /**
  * Numbers texts and other bytes densely, in the order they first come: equal bytes, equal numbers. No string is made.
  *
- *   slots    open addressing, linear probing: (hash, number + 1), 0 = free
- *   hashes, places, lengths   of each number: its hash, where its bytes lie, and how many they are
+ *   slots    `base/bytes/hash-slots.ts`, growing in steps
+ *   places, lengths   of each number: where its bytes lie, and how many they are
  *   chunks   the bytes, by pieces of 1 MiB: one long array that grows would be copied, which holds the thread
- *   older    as in `word-table.ts`
  *
  * 2M texts, CPU ms, as strings in a `Map` and so (rows as in key-table.bench.ts): 200,000 different ones of 12 bytes 1,350 to 1,480 -> 120
  * to 190, nearly all different of 32 bytes 1,430 to 5,800 -> 520 to 650.
  */
-import { bytesHash } from "../../../base/bytes/hash.ts";
+import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Validity } from "../../../column/vector.ts";
+import { sameBytes, textHash, textHashes, viewOf } from "./text-hash.ts";
 import { NO_NUMBER } from "./word-table.ts";
 
 const SLOTS_MIN = 256;
+/** As in `word-table.ts`. */
+const SLOTS_CACHED: number = 2 ** 16;
+const ROWS_AT_ONCE = 4096;
 const CHUNK_BITS = 20;
 const CHUNK_BYTES: number = 1 << CHUNK_BITS;
 /** Of the first chunk; each further one is as long as all before. */
 const CHUNK_BYTES_MIN = 1024;
 /** Chunks that places reach. Reason: 32 bits. Error: RuntimeResourcesExhausted, which memory usually says before. */
 const CHUNKS_MAX = 4096;
-/** As in `word-table.ts`. */
-const MOVED_PER_NEW = 8;
 
 /** Texts or other bytes of some rows. */
 export interface Texts {
@@ -37,41 +38,45 @@ export interface Texts {
 interface KnownTexts {
   readonly lengths: Uint32Array;
   readonly places: Uint32Array;
-  readonly chunks: readonly Uint8Array[];
+  readonly views: readonly DataView[];
 }
 
-/** Numbers of rows `[from, to)` up to one that is NULL or not found: its position, else `to`. `hashes` are those of all rows. */
+/**
+ * Numbers of rows `[from, to)` up to one that is NULL or not found: its position, else `to`. `hashes` are those of rows from `base` on.
+ *
+ * @param isComplete what is not found is not there: it has no number, and is no reason to stop
+ */
 function findTexts(
-  slots: Int32Array,
+  pairs: Int32Array,
   mask: number,
-  { lengths, places, chunks }: KnownTexts,
-  { offsets, bytes, validity }: Texts,
+  { lengths, places, views }: KnownTexts,
+  { offsets, validity }: Texts,
+  view: DataView,
   hashes: Int32Array,
+  base: number,
   from: number,
   to: number,
+  isComplete: boolean,
   into: Int32Array,
 ): number {
   for (let row = from; row < to; row++) {
     if (validity !== undefined && validity[row] === 0) return row;
-    const hash = hashes[row]!;
+    const hash = hashes[row - base]!;
     const start = offsets[row]!;
     const length = offsets[row + 1]! - start;
-    let slot = hash & mask;
-    for (;;) {
-      const entry = slots[slot * 2 + 1]!;
-      if (entry === 0) return row;
-      if (slots[slot * 2] === hash && lengths[entry - 1] === length) {
-        const place = places[entry - 1]!;
-        const chunk = chunks[place >>> CHUNK_BITS]!;
-        const at = place & (CHUNK_BYTES - 1);
-        let i = 0;
-        while (i < length && chunk[at + i] === bytes[start + i]) i++;
-        if (i === length) {
-          into[row] = entry - 1;
-          break;
-        }
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const number = pairs[slot + 1]! - 1;
+      if (number < 0) {
+        if (!isComplete) return row;
+        into[row] = NO_NUMBER;
+        break;
       }
-      slot = (slot + 1) & mask;
+      if (pairs[slot] !== hash || lengths[number] !== length) continue;
+      const place = places[number]!;
+      const chunk = place >>> CHUNK_BITS;
+      if (!sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, start, length)) continue;
+      into[row] = number;
+      break;
     }
   }
   return to;
@@ -85,40 +90,43 @@ export class TextNumbers implements KnownTexts {
   /** Bytes of all texts together. */
   textBytes = 0;
   lengths: Uint32Array = new Uint32Array(64);
-  private hashes = new Int32Array(64);
   places: Uint32Array = new Uint32Array(64);
   /** One at least, so that the empty text lies somewhere. */
   readonly chunks: Uint8Array[] = [new Uint8Array(0)];
-  private rowHashes = new Int32Array(0);
+  readonly views: DataView[] = [new DataView(new ArrayBuffer(0))];
+  private readonly hashes = new Int32Array(ROWS_AT_ONCE);
   private chunkEnd = 1;
   /** What is being filled: the chunk, its number, and the end of what it holds. */
   private chunk: Uint8Array = new Uint8Array(0);
   private chunkNumber = 0;
   private used = 0;
-  private slots: Int32Array = new Int32Array(SLOTS_MIN * 2);
-  private mask = SLOTS_MIN - 1;
-  private older: Int32Array | undefined;
-  private olderMask = 0;
-  private unmoved = 0;
-  private unmovedEnd = 0;
+  private readonly slots = new HashSlots(SLOTS_MIN, { inSteps: true });
+  /** The bytes that `numberOf` was given last, and a view of them. */
+  private viewed: { readonly bytes: Uint8Array; readonly view: DataView } | undefined;
+
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
   numbersOf(texts: Texts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
     const { offsets, bytes, validity } = texts;
-    if (this.rowHashes.length < rowCount) this.rowHashes = new Int32Array(rowCount);
-    const { rowHashes } = this;
-    for (let row = 0; row < rowCount; row++) rowHashes[row] = bytesHash(bytes, offsets[row]!, offsets[row + 1]!);
-    for (let from = 0; from < rowCount; ) {
-      // Up to a row whose text is not among those in the slots.
-      const row = findTexts(this.slots, this.mask, this, texts, rowHashes, from, rowCount, into);
-      if (row === rowCount) return;
-      if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
-      else into[row] = this.numberBy(rowHashes[row]!, bytes, offsets[row]!, offsets[row + 1]!, isNew);
-      from = row + 1;
+    const { hashes, slots } = this;
+    const view = viewOf(bytes);
+    for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
+      const to = Math.min(rowCount, base + ROWS_AT_ONCE);
+      textHashes(view, offsets, base, to, hashes);
+      if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
+      for (let row = base; row < to; row++) {
+        // Up to a row whose text is not among those in the slots.
+        const isComplete = !isNew && slots.older === undefined;
+        row = findTexts(slots.pairs, slots.mask, this, texts, view, hashes, base, row, to, isComplete, into);
+        if (row === to) break;
+        if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
+        else into[row] = this.numberBy(hashes[row - base]!, view, bytes, offsets[row]!, offsets[row + 1]!, isNew);
+      }
+      slots.move(ROWS_AT_ONCE);
     }
   }
 
-  /** Bytes that a text takes beside its own, about: slots are a quarter to half full, and while texts move there are half as many more. */
-  static readonly KEY_BYTES: number = 18 + 32;
+  /** Bytes that a text takes beside its own, about: slots are 3/8 to 3/4 full, and while texts move there are half as many more. */
+  static readonly KEY_BYTES: number = 12 + 24;
 
   /** The number of NULL. */
   numberOfNull(isNew: boolean): number {
@@ -132,29 +140,34 @@ export class TextNumbers implements KnownTexts {
 
   /** The number of `bytes[from, to)`: a new one for what is new when `isNew`, else `NO_NUMBER`. */
   numberOf(bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
-    return this.numberBy(bytesHash(bytes, from, to), bytes, from, to, isNew);
+    if (this.viewed?.bytes !== bytes) this.viewed = { bytes, view: viewOf(bytes) };
+    const { view } = this.viewed;
+    return this.numberBy(textHash(view, from, to), view, bytes, from, to, isNew);
   }
 
-  private numberBy(hash: number, bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
-    const { slots, mask } = this;
-    let slot = hash & mask;
-    for (;;) {
-      const entry = slots[slot * 2 + 1]!;
-      if (entry === 0) break;
-      if (slots[slot * 2] === hash && this.equals(entry - 1, bytes, from, to)) return entry - 1;
-      slot = (slot + 1) & mask;
-    }
-    const known = this.older === undefined ? NO_NUMBER : this.olderNumber(this.older, hash, bytes, from, to);
+  private numberBy(hash: number, view: DataView, bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
+    const { slots } = this;
+    let known = this.numberIn(slots.pairs, hash, view, from, to);
+    if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, from, to);
     if (known >= 0 || !isNew) return known;
     const id = this.newNumber();
-    this.hashes[id] = hash;
     this.lengths[id] = to - from;
     this.places[id] = this.placed(bytes, from, to);
-    this.slots[slot * 2] = hash;
-    this.slots[slot * 2 + 1] = id + 1;
-    if (this.older !== undefined) this.move(MOVED_PER_NEW);
-    else if (this.size * 2 > this.mask) this.lengthen();
+    slots.add(hash, id);
     return id;
+  }
+
+  private numberIn(pairs: Int32Array, hash: number, view: DataView, from: number, to: number): number {
+    const { lengths, places, views } = this;
+    const mask = pairs.length - 1;
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const number = pairs[slot + 1]! - 1;
+      if (number < 0) return NO_NUMBER;
+      if (pairs[slot] !== hash || lengths[number] !== to - from) continue;
+      const place = places[number]!;
+      const chunk = place >>> CHUNK_BITS;
+      if (sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, from, to - from)) return number;
+    }
   }
 
   /** Puts the texts of `numbers` behind one another: `offsets` has one more than there are numbers. */
@@ -184,7 +197,6 @@ export class TextNumbers implements KnownTexts {
     const id = this.size;
     if (id === this.lengths.length) {
       this.lengths = longer(this.lengths);
-      this.hashes = longer(this.hashes);
       this.places = longer(this.places);
     }
     this.size++;
@@ -216,50 +228,8 @@ export class TextNumbers implements KnownTexts {
     this.chunkEnd += Math.max(1, Math.ceil(chunk.length / CHUNK_BYTES));
     if (this.chunkEnd > CHUNKS_MAX) throw tooMuch();
     this.chunks[number] = chunk;
+    this.views[number] = viewOf(chunk);
     return number;
-  }
-
-  private equals(id: number, bytes: Uint8Array, from: number, to: number): boolean {
-    if (this.lengths[id] !== to - from || id === this.nullNumber) return false;
-    const place = this.places[id]!;
-    const chunk = this.chunks[place >>> CHUNK_BITS]!;
-    let at = place & (CHUNK_BYTES - 1);
-    for (let i = from; i < to; i++, at++) if (chunk[at] !== bytes[i]) return false;
-    return true;
-  }
-
-  private olderNumber(slots: Int32Array, hash: number, bytes: Uint8Array, from: number, to: number): number {
-    const mask = this.olderMask;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot * 2 + 1]!;
-      if (entry === 0) return NO_NUMBER;
-      if (slots[slot * 2] === hash && this.equals(entry - 1, bytes, from, to)) return entry - 1;
-    }
-  }
-
-  private lengthen(): void {
-    const slotCount = (this.mask + 1) * 2;
-    this.older = this.slots;
-    this.olderMask = this.mask;
-    this.slots = new Int32Array(slotCount * 2);
-    this.mask = slotCount - 1;
-    this.unmoved = 0;
-    this.unmovedEnd = this.size;
-  }
-
-  private move(count: number): void {
-    const { slots, mask, hashes } = this;
-    const end = Math.min(this.unmovedEnd, this.unmoved + count);
-    for (let id = this.unmoved; id < end; id++) {
-      if (id === this.nullNumber) continue;
-      const hash = hashes[id]!;
-      let slot = hash & mask;
-      while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & mask;
-      slots[slot * 2] = hash;
-      slots[slot * 2 + 1] = id + 1;
-    }
-    this.unmoved = end;
-    if (end === this.unmovedEnd) this.older = undefined;
   }
 }
 

@@ -3,28 +3,33 @@
  * (`lanes.ts`): an integer is two words, several keys are theirs side by side.
  *
  *   keys    the words of each number, `width` of them
- *   slots   open addressing, linear probing. One or two words lie in the slot itself, so that a look touches one line of memory:
- *           (word, number + 1) or (low, high, number + 1); of more words (hash, number + 1). Number + 1 = 0: free
- *   older   while keys move to longer slots, some with each new one: those that they lay in; millions at once would hold the thread
+ *   slots   `base/bytes/hash-slots.ts`, growing in steps. The hash of one word is a mix of it that no other word has, and so, beside one
+ *           of them, is that of two: (hash, number + 1) and (hash, word, number + 1) tell these apart without a look at the keys
+ *   places where keys turn out to be whole numbers that lie close together (`number-places.ts`)
  *
- * One generated loop a width. Hashes begin with a seed of the process, so that nobody outside can make keys that meet.
+ * One generated loop a width. Hashes begin with a seed of the process, so that nobody outside can make keys that meet. Slots that do not
+ * fit in a cache are fetched for a batch before it is looked up, while loads that nothing waits for run beside each other.
  *
  * 2M rows, CPU ms, with a `Map` an entry and so (rows as in key-table.bench.ts): 1M integers 330 to 420 -> 230 to 300, nearly all different
  * 640 to 1,000 -> 310 to 420; 1,000 integers 20 -> 25, which a `Map` finds as fast.
  */
 import { HASH_SEED } from "../../../base/bytes/hash.ts";
+import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
+import { eachWord, type HashLoop, hashLoop } from "./word-hash.ts";
+import { NumberPlaces } from "./number-places.ts";
 
 /** What has no number. */
 export const NO_NUMBER = -1;
 
 /** Slots at first. */
 const SLOTS_MIN = 256;
-/** Keys that move to longer slots with each new one, and at least with each call. */
-const MOVED_PER_NEW = 8;
-const MOVED_AT_ONCE = 4096;
+/** Slots that fit in a cache. */
+const SLOTS_CACHED: number = 2 ** 16;
+/** Rows that are looked up before others: their hashes and slots stay in a cache. */
+const ROWS_AT_ONCE = 4096;
 
 /** How rows that have no words count: `validity` 0. */
 export type NullNumber = "a number of its own" | "none";
@@ -33,15 +38,16 @@ type Loop = (
   table: WordTable,
   words: Int32Array,
   validity: Validity,
+  hashes: Int32Array,
   from: number,
   to: number,
+  base: number,
   isNew: boolean,
   nullIsNumber: boolean,
   into: Int32Array,
-  slots: Int32Array,
+  pairs: Int32Array,
+  slotMask: number,
   keys: Int32Array,
-  mask: number,
-  seed: number,
   sizeMax: number,
 ) => number;
 
@@ -52,30 +58,27 @@ export class WordTable {
   nullNumber: number = NO_NUMBER;
   keys: Int32Array;
   readonly width: number;
-  private readonly stride: number;
-  private slots: Int32Array;
-  private mask = SLOTS_MIN - 1;
-  private older: Int32Array | undefined;
-  private olderMask = 0;
-  /** The first of the keys that have not moved yet, and the end of those that have to. */
-  private unmoved = 0;
-  private unmovedEnd = 0;
+  private readonly slots: HashSlots;
+  private numbers: NumberPlaces | undefined;
+  private readonly stride: 2 | 3;
   private readonly loop: Loop;
-  private readonly hash: (keys: Int32Array, at: number, seed: number) => number;
+  private readonly hash: HashLoop;
+  private readonly hashes = new Int32Array(ROWS_AT_ONCE);
 
   /** @param width words of a key, 1 or more */
   constructor(width: number) {
     this.width = width;
     this.stride = width === 2 ? 3 : 2;
     this.keys = new Int32Array((SLOTS_MIN / 2) * width);
-    this.slots = new Int32Array(SLOTS_MIN * this.stride);
+    this.slots = new HashSlots(SLOTS_MIN, { stride: this.stride, inSteps: true });
     this.loop = loopOf(width);
-    this.hash = hashOf(width);
+    this.hash = hashLoop(width);
   }
 
-  /** Bytes that a key takes, about: slots are a quarter to half full, and while keys move there are half as many more. */
+  /** Bytes that a key takes, about: slots are 3/8 to 3/4 full, and while keys move there are half as many more. */
   get keyBytes(): number {
-    return this.width * 6 + this.stride * 16;
+    const { numbers, size, width, stride } = this;
+    return width * 6 + (numbers === undefined ? stride * 9 : Math.ceil(numbers.byteLength / Math.max(1, size)));
   }
 
   /**
@@ -87,58 +90,98 @@ export class WordTable {
   numbersOf(words: Int32Array, validity: Validity, rowCount: number, isNew: boolean, nullIs: NullNumber, into: Int32Array): void {
     const nullIsNumber = nullIs === "a number of its own";
     for (let from = 0; from < rowCount; ) {
+      from =
+        this.numbers === undefined
+          ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
+          : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
+    }
+  }
+
+  /** Numbers of some rows; `to`, or a row before from which on keys are looked up in another way. */
+  private byHash(
+    words: Int32Array,
+    validity: Validity,
+    base: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): number {
+    const { slots, hashes } = this;
+    this.hash(words, base, to, HASH_SEED, hashes);
+    if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
+    for (let from = base; from < to; ) {
       const before = this.size;
+      if (isNew && slots.room === 0 && this.lieClose()) return from;
       const sizeMax = isNew ? this.roomFor() : before;
-      const { slots, keys, mask } = this;
-      from = this.loop(this, words, validity, from, rowCount, isNew, nullIsNumber, into, slots, keys, mask, HASH_SEED, sizeMax);
-      if (this.older !== undefined) this.move(MOVED_AT_ONCE + (this.size - before) * MOVED_PER_NEW);
+      const { pairs, slotMask } = slots;
+      const { keys } = this;
+      from = this.loop(this, words, validity, hashes, from, to, base, isNew, nullIsNumber, into, pairs, slotMask, keys, sizeMax);
+      if (this.size > before) slots.added(this.size - before);
+    }
+    slots.move(ROWS_AT_ONCE);
+    return to;
+  }
+
+  /** Before slots grow: whether keys lie close together, and then have their numbers in their places. */
+  private lieClose(): boolean {
+    if (this.width > 2) return false;
+    this.numbers = NumberPlaces.of(this.keys, this.width, this.size, this.nullNumber);
+    if (this.numbers !== undefined) this.slots.reset(SLOTS_MIN);
+    return this.numbers !== undefined;
+  }
+
+  /** As `byHash`. */
+  private byNumber(
+    numbers: NumberPlaces,
+    words: Int32Array,
+    validity: Validity,
+    from: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): number {
+    for (let row = from; ; ) {
+      if (isNew && this.size * this.width >= this.keys.length) this.keys = longer(this.keys);
+      const { keys, width } = this;
+      row = numbers.numbersOf(this, words, validity, row, to, isNew, nullIsNumber, into, keys);
+      if (row === to) return to;
+      if (this.size * width >= keys.length || numbers.reach(words, validity, row, to, this.size)) continue;
+      this.numbers = undefined;
+      this.backToSlots();
+      return row;
+    }
+  }
+
+  /** Puts all keys into slots. */
+  private backToSlots(): void {
+    const { slots, keys, width, hashes } = this;
+    slots.reserve(this.size + 1);
+    for (let from = 0; from < this.size; from += ROWS_AT_ONCE) {
+      const to = Math.min(this.size, from + ROWS_AT_ONCE);
+      this.hash(keys, from, to, HASH_SEED, hashes);
+      for (let id = from; id < to; id++) if (id !== this.nullNumber) slots.add(hashes[id - from]!, id, keys[id * width]!);
     }
   }
 
   /** The size up to which slots and keys suffice, which are made longer when they are full. */
   private roomFor(): number {
-    if (this.size * 2 >= this.mask) this.lengthen();
-    if (this.size * this.width >= this.keys.length) this.keys = longer(this.keys);
-    return Math.min((this.mask + 1) / 2, this.keys.length / this.width);
-  }
-
-  private lengthen(): void {
-    if (this.older !== undefined) this.move(Number.POSITIVE_INFINITY);
-    const slotCount = (this.mask + 1) * 2;
-    this.older = this.slots;
-    this.olderMask = this.mask;
-    this.slots = new Int32Array(slotCount * this.stride);
-    this.mask = slotCount - 1;
-    this.unmoved = 0;
-    this.unmovedEnd = this.size;
-  }
-
-  private move(count: number): void {
-    const { slots, mask, keys, width, stride, hash } = this;
-    const end = Math.min(this.unmovedEnd, this.unmoved + count);
-    for (let id = this.unmoved; id < end; id++) {
-      if (id === this.nullNumber) continue;
-      const own = hash(keys, id * width, HASH_SEED);
-      let slot = own & mask;
-      const number = width === 2 ? 2 : 1;
-      while (slots[slot * stride + number] !== 0) slot = (slot + 1) & mask;
-      const at = slot * stride;
-      slots[at] = width > 2 ? own : keys[id * width]!;
-      if (width === 2) slots[at + 1] = keys[id * width + 1]!;
-      slots[at + number] = id + 1;
-    }
-    this.unmoved = end;
-    if (end === this.unmovedEnd) this.older = undefined;
+    const { slots, width } = this;
+    slots.makeRoom(1);
+    if (this.size * width >= this.keys.length) this.keys = longer(this.keys);
+    return Math.min(this.size + slots.room, this.keys.length / width);
   }
 
   /** The number of the words at `words[at]` among keys that have not moved, or `NO_NUMBER`; called by the loop. */
   olderNumber(words: Int32Array, at: number, hash: number): number {
-    const { older, keys, width, stride, olderMask: mask } = this;
-    if (older === undefined) return NO_NUMBER;
-    const number = width === 2 ? 2 : 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = older[slot * stride + number]!;
+    const { keys, width, stride } = this;
+    const { older, olderSlotMask } = this.slots;
+    if (older === undefined || !this.slots.mayBeOlder(hash)) return NO_NUMBER;
+    for (let slot = hash & olderSlotMask; ; slot = (slot + 1) & olderSlotMask) {
+      const entry = older[slot * stride + stride - 1]!;
       if (entry === 0) return NO_NUMBER;
+      if (older[slot * stride] !== hash) continue;
       let w = 0;
       while (w < width && keys[(entry - 1) * width + w] === words[at + w]) w++;
       if (w === width) return entry - 1;
@@ -147,37 +190,16 @@ export class WordTable {
 }
 
 const loops = new Map<number, Loop>();
-const hashes = new Map<number, (keys: Int32Array, at: number, seed: number) => number>();
-
-/** Text of a hash of words `w0`, `w1` …: each is mixed in whole before the next comes. */
-function hashText(width: number): string {
-  let text = "let h = seed;\n";
-  for (let w = 0; w < width; w++) text += `h = Math.imul(h ^ w${w}, 0x85ebca6b); h ^= h >>> 15;\n`;
-  return `${text}h = Math.imul(h, 0xc2b2ae35); h ^= h >>> 13;\n`;
-}
-
-function hashOf(width: number): (keys: Int32Array, at: number, seed: number) => number {
-  const known = hashes.get(width);
-  if (known !== undefined) return known;
-  const words = Array.from({ length: width }, (_, w) => `const w${w} = keys[at + ${w}];\n`).join("");
-  const made = generated<(keys: Int32Array, at: number, seed: number) => number>(
-    "word-hash",
-    ["keys", "at", "seed"],
-    `${words}${hashText(width)}return h;`,
-  );
-  hashes.set(width, made);
-  return made;
-}
 
 function loopOf(width: number): Loop {
   const known = loops.get(width);
   if (known !== undefined) return known;
-  const each = (text: (w: number) => string, between: string): string => Array.from({ length: width }, (_, w) => text(w)).join(between);
-  const [stride, number] = width === 2 ? [3, 2] : [2, 1];
-  const inSlot = width === 1 ? "slots[a] === w0" : "slots[a] === w0 && slots[a + 1] === w1";
-  const inKeys = `slots[a] === h && ${each((w) => `keys[k${w === 0 ? "" : ` + ${w}`}] === w${w}`, " && ")}`;
-  const store = width > 2 ? "slots[a] = h;" : width === 1 ? "slots[a] = w0;" : "slots[a] = w0; slots[a + 1] = w1;";
-  const body = `let size = table.size, last = -2, ${each((w) => `p${w} = 0`, ", ")};
+  const stride = width === 2 ? 3 : 2;
+  const last = width === 2 ? 2 : 1;
+  const inKeys = eachWord(width, (w) => `keys[(e - 1) * ${width} + ${w}] === w${w}`, " && ");
+  const isSame = width === 1 ? "true" : width === 2 ? "pairs[a + 1] === w0" : inKeys;
+  const body = `// ${width}
+let size = table.size, last = -2, ${eachWord(width, (w) => `p${w} = 0`, ", ")};
 for (let i = from; i < to; i++) {
 if (validity !== undefined && validity[i] === 0) {
 if (!nullIsNumber) { into[i] = -1; continue; }
@@ -188,31 +210,32 @@ table.nullNumber = size++;
 into[i] = table.nullNumber;
 continue;
 }
-${each((w) => `const w${w} = words[i * ${width} + ${w}];`, " ")}
-if (last !== -2 && ${each((w) => `w${w} === p${w}`, " && ")}) { into[i] = last; continue; }
-${hashText(width)}let s = h & mask, id = -1;
+${eachWord(width, (w) => `const w${w} = words[i * ${width} + ${w}];`)}
+if (last !== -2 && ${eachWord(width, (w) => `w${w} === p${w}`, " && ")}) { into[i] = last; continue; }
+const h = hashes[i - base];
+let s = h & slotMask, id = -1;
 for (;;) {
 const a = s * ${stride};
-const e = slots[a + ${number}];
+const e = pairs[a + ${last}];
 if (e === 0) {
 id = table.olderNumber(words, i * ${width}, h);
 if (id < 0 && isNew) {
 if (size >= sizeMax) { table.size = size; return i; }
 id = size++;
-${each((w) => `keys[id * ${width} + ${w}] = w${w};`, " ")}
-${store} slots[a + ${number}] = id + 1;
+${eachWord(width, (w) => `keys[id * ${width} + ${w}] = w${w};`)}
+pairs[a] = h; ${width === 2 ? "pairs[a + 1] = w0; " : ""}pairs[a + ${last}] = id + 1;
 }
 break;
 }
-${width > 2 ? `const k = (e - 1) * ${width};\n` : ""}if (${width > 2 ? inKeys : inSlot}) { id = e - 1; break; }
-s = (s + 1) & mask;
+if (pairs[a] === h && ${isSame}) { id = e - 1; break; }
+s = (s + 1) & slotMask;
 }
-${each((w) => `p${w} = w${w};`, " ")} last = id;
+${eachWord(width, (w) => `p${w} = w${w};`)} last = id;
 into[i] = id;
 }
 table.size = size;
 return to;`;
-  const parameters = "table words validity from to isNew nullIsNumber into slots keys mask seed sizeMax".split(" ");
+  const parameters = "table words validity hashes from to base isNew nullIsNumber into pairs slotMask keys sizeMax".split(" ");
   const made = generated<Loop>(`word-table-${width}`, parameters, body);
   loops.set(width, made);
   return made;

@@ -1,11 +1,11 @@
 /** Rows that an operator keeps past the life of their batches, copied column by column. */
 import type { TextTable } from "../../../column/text-table.ts";
 import { bytesOfEntries, textLength } from "../../../column/coded-text.ts";
-import { countingUp } from "../../../base/bytes/counting-up.ts";
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { concat } from "../kernels/concat.ts";
+import { copied, nullLike } from "../kernels/copied.ts";
 import { gather } from "../kernels/gather.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
@@ -24,9 +24,12 @@ export function bytesOfBatch({ vectors, rowCount }: Batch): number {
 
 /** Bytes of a vector without the entries of its codes, about. */
 function bytesOf(vector: Vector, rowCount: number): number {
-  if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 5;
+  if (vector.kind === "dictionary") return rowCount * 4 + textBytesOf(vector, rowCount);
   if (vector.kind === "coded") return rowCount * 4;
-  return rowCount * 9 + (vector.kind === "dictionary" ? textBytesOf(vector, rowCount) : 0);
+  const validityBytes = vector.validity === undefined ? 0 : rowCount;
+  if (vector.kind === "bytes") return (vector.offsets[rowCount] ?? 0) - (vector.offsets[0] ?? 0) + rowCount * 4 + validityBytes;
+  if (vector.kind === "time") return rowCount * 8 + validityBytes;
+  return rowCount * vector.values.BYTES_PER_ELEMENT + validityBytes;
 }
 
 /** Bytes that an entry of a dictionary takes beside its text. */
@@ -103,9 +106,9 @@ export class HeldRows {
     this.budget.reserve(bytes);
     this.bytes += bytes;
     this.noteTables(batch.vectors);
-    const all = countingUp(batch.rowCount);
-    this.parts.push(gatherBatch(batch, all, batch.rowCount));
-    this.rowCount += batch.rowCount;
+    const { rowCount } = batch;
+    this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
+    this.rowCount += rowCount;
   }
 
   /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
@@ -160,6 +163,13 @@ export class HeldRows {
     this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
     this.noteTables(this.parts[0]?.vectors ?? []);
     this.budget.reserve(this.bytes);
+  }
+
+  /** Adds a row of NULLs, which is not counted. */
+  addNulls(): void {
+    const like = this.parts.at(-1)?.vectors;
+    this.parts.push({ rowCount: 1, vectors: like?.map(nullLike) ?? this.headers.map(({ type }) => constantVector(type, undefined, 1)) });
+    this.rowCount++;
   }
 
   /** All rows as one batch of the caller's, which goes on being counted. */

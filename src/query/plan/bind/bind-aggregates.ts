@@ -11,7 +11,7 @@ import { type Binder, bind, bindCondition } from "./bind.ts";
 import { rowOf } from "./bind-nested.ts";
 import { castTo } from "./coerce.ts";
 import { conjunction, expressionKey, type TypedExpression } from "../../expression/expression.ts";
-import { type GroupKeys, groupingValue, SET_NUMBER } from "./grouping-sets.ts";
+import { type GroupKeys, groupingValue, keyName, SET_NUMBER } from "./grouping-sets.ts";
 import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
 import type { SortItem } from "../../operator/node-parts/sort-item.ts";
 import { noMatch } from "./no-match.ts";
@@ -38,14 +38,16 @@ export function aggregateScope(
   keysByText: ReadonlyMap<string, TypedExpression>,
 ): AggregateScope {
   const keys = groupKeys.sets === undefined ? groupKeys.keys : [...groupKeys.keys, SET_NUMBER];
-  const positions = new Map(keys.map((key, i) => [expressionKey(key), i] as const));
+  const positions = new Map(groupKeys.names.map((name, i) => [name, i] as const));
+  if (groupKeys.sets !== undefined) positions.set(expressionKey(SET_NUMBER), groupKeys.keys.length);
+  const hasConstants = groupKeys.sets !== undefined && groupKeys.keys.some(({ kind }) => kind === "literal");
   const calls: AggregateCall[] = [];
   const seen = new Map<string, number>();
   const keyColumn = (index: number, type: DataType): TypedExpression => ({ kind: "column", type, index, name: `key ${index}` });
 
   const grouping = (expression: CallExpression): TypedExpression => {
     const args = expression.args.map((argument) => {
-      const position = positions.get(expressionKey(bind(argument, input)));
+      const position = positions.get(keyName(bind(argument, input), argument));
       if (position === undefined) throw planError(`grouping() takes expressions of GROUP BY; ${printExpression(argument)} is none`);
       return position;
     });
@@ -64,12 +66,14 @@ export function aggregateScope(
       return { kind: "column", type: call.type.result, index: keys.length + position, name: call.function.name };
     }
     const withQuery = keysByText.size > 0 && containsSubQuery(expression) ? keysByText.get(printWhole(expression)) : undefined;
-    if (withQuery !== undefined) return keyColumn(positions.get(expressionKey(withQuery)) ?? -1, withQuery.type);
+    if (withQuery !== undefined) return keyColumn(positions.get(keyName(withQuery, expression)) ?? -1, withQuery.type);
     if (containsAggregate(expression) || containsSubQuery(expression) || containsWindow(expression)) return undefined;
     if (input.hasNewUnnest?.(expression) === true) return undefined;
     const bound = bind(expression, input);
-    const position = positions.get(expressionKey(bound));
+    const position = positions.get(keyName(bound, expression));
     if (position !== undefined) return keyColumn(position, bound.type);
+    // A part of it may be a key that is constant, and NULL in some sets.
+    if (bound.kind === "literal" && hasConstants) return undefined;
     if (bound.kind === "literal" || bound.kind === "parameter") return bound;
     if (expression.kind === "column") throw notGrouped(expression.name.join("."));
     return undefined;

@@ -8,6 +8,8 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import { BOOLEAN, INT32, INT64 } from "../../../column/data-type.ts";
 import { valueKey } from "../../function/value/value.ts";
 import { expressionKey, literal, type TypedExpression } from "../../expression/expression.ts";
+import { printWhole } from "../../sql/print/print.ts";
+import type { Expression } from "../../sql/syntax/ast.ts";
 import type { AggregateCall } from "../../operator/node-parts/aggregate-call.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
@@ -15,25 +17,40 @@ import type { PlanNode } from "../../operator/contract/node.ts";
 /** Stands for the number of a row's grouping set among the keys of an aggregation. */
 export const SET_NUMBER: TypedExpression = { kind: "column", type: INT64, index: 3_000_000, name: "grouping set" };
 
+/** A key as it is bound and as it is written. */
+export interface WrittenKey {
+  readonly key: TypedExpression;
+  readonly name: string;
+}
+
+/**
+ * What tells keys apart. Constants go by how they are written: `coalesce(1)` is another key than 1, and with ROLLUP one may be NULL where
+ * the other is not.
+ */
+export function keyName(bound: TypedExpression, written: Expression): string {
+  return bound.kind === "literal" ? `constant ${printWhole(written)}` : expressionKey(bound);
+}
+
 /** Keys of a GROUP BY, each once. */
 export interface GroupKeys {
   readonly keys: readonly TypedExpression[];
+  /** What each is known by (`keyName`). */
+  readonly names: readonly string[];
   /** Positions in `keys`; undefined: one set of all. */
   readonly sets: readonly (readonly number[])[] | undefined;
 }
 
 /** Keys as they are written, each once: `ROLLUP (a, b), ROLLUP (a, c)` names a twice. */
-export function distinctKeys(written: readonly TypedExpression[], sets: readonly (readonly number[])[] | undefined): GroupKeys {
-  if (sets === undefined) return { keys: written, sets };
+export function distinctKeys(written: readonly WrittenKey[], sets: readonly (readonly number[])[] | undefined): GroupKeys {
+  if (sets === undefined) return { keys: written.map(({ key }) => key), names: written.map(({ name }) => name), sets };
   const positions = new Map<string, number>();
   const keys: TypedExpression[] = [];
-  const places = written.map((key) => {
-    const text = expressionKey(key);
-    const place = positions.get(text) ?? keys.push(key) - 1;
-    positions.set(text, place);
+  const places = written.map(({ key, name }) => {
+    const place = positions.get(name) ?? keys.push(key) - 1;
+    positions.set(name, place);
     return place;
   });
-  return { keys, sets: sets.map((set) => [...new Set(set.map((index) => places[index] ?? -1))]) };
+  return { keys, names: [...positions.keys()], sets: sets.map((set) => [...new Set(set.map((index) => places[index] ?? -1))]) };
 }
 
 /**

@@ -8,7 +8,7 @@ import { bindInSteps, planQueriesIn } from "../bind/bind-in-steps.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { mapColumns, type TypedExpression } from "../../expression/expression.ts";
 import { groupKeyOf, placeKey } from "../common/group-keys.ts";
-import { aggregationBySets, distinctKeys } from "../bind/grouping-sets.ts";
+import { aggregationBySets, distinctKeys, keyName, type WrittenKey } from "../bind/grouping-sets.ts";
 import { prunedInput } from "./input-plan.ts";
 import { type Applied, applied, SubQueries } from "./sub-queries.ts";
 import { type AggregateCall, changedAggregate } from "../../operator/node-parts/aggregate-call.ts";
@@ -34,14 +34,14 @@ export function* planAggregate(given: SelectBody): Steps<PlanNode> {
   const lower = new Unnests(input.binder);
   const below = lower.binder;
   const keysByText = new Map<string, TypedExpression>();
-  const written = yield* eachInSteps(select.groupBy, function* (item): Steps<TypedExpression> {
+  const written = yield* eachInSteps(select.groupBy, function* (item): Steps<WrittenKey> {
     const expression = resolveAlias(item, body, true);
     if (containsAggregate(expression)) throw planError(`aggregates are not allowed in GROUP BY: ${printExpression(expression)}`);
-    if (!containsSubQuery(expression)) return yield* bindInSteps(expression, below);
-    const text = printWhole(expression);
-    const bound = keysByText.get(text) ?? (yield* bindInSteps(expression, below));
-    keysByText.set(text, bound);
-    return bound;
+    const text = containsSubQuery(expression) ? printWhole(expression) : undefined;
+    const known = text === undefined ? undefined : keysByText.get(text);
+    const key = known ?? (yield* bindInSteps(expression, below));
+    if (text !== undefined) keysByText.set(text, key);
+    return { key, name: keyName(key, expression) };
   });
   const groupKeys = distinctKeys(written, select.groupingSets);
   const subQueries = new SubQueries(input.source.scope, planner);

@@ -28,7 +28,7 @@ function printHint({ path, type, nullable, default: value }: HintClause): string
 
 /** A default: only what binds tighter than a predicate may stand without parentheses, since options follow. */
 export function printDefault(value: Expression): string {
-  const text = print(value, UPPER);
+  const text = print(value, { ...UPPER, keepQuotes: true }); // in quotes it is a text
   return value.kind === "number" || value.kind === "string" || value.kind === "call" || value.kind === "null" ? text : `(${text})`;
 }
 

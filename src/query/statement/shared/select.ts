@@ -45,8 +45,12 @@ export interface ExecOptions {
   readonly known?: PlannedBefore | undefined;
   /** Is told of the plan that was made. */
   readonly onPlanned?: ((made: PlannedBefore) => void) | undefined;
+  /** Is given, when an EXPLAIN ANALYZE begins to run, what tells how far it is: its operators as FORMAT JSON has them. */
+  readonly onAnalyzing?: ((figures: () => object) => void) | undefined;
   /** Rows of a join's right side that are read before its left side is tried too. */
   readonly joinRowsFirst?: number;
+  /** Groups from which on they are spread over parts. */
+  readonly groupsInOneTable?: number;
 }
 
 /** A plan and what it was planned by. */
@@ -128,6 +132,7 @@ export function execContextOf(environment: Environment, context: QueryContext, o
     calls: options.calls,
     workers: options.workers,
     joinRowsFirst: options.joinRowsFirst,
+    groupsInOneTable: options.groupsInOneTable,
   };
 }
 

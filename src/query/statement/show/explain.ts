@@ -86,6 +86,7 @@ async function analyze(statement: Explain, query: Query | Tql, context: QueryCon
   const sources: string[] = [];
   const wanted = statement.verbose ? { onSource: (name: string, source: string) => sources.push(`// ${name}\n${source.trim()}`) } : {};
   const { plan, exec } = await prepareSelect(query, context, options, { run: { metrics, ...wanted } });
+  options.onAnalyzing?.(() => jsonMetrics(plan, metrics));
   let total = 0;
   for await (const batch of run(plan, exec)) total += batch.rowCount;
   const text = statement.format === "json" ? JSON.stringify(jsonMetrics(plan, metrics)) : physicalText(plan, metrics);

@@ -9,9 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { createContextValues, createHandlerContext } from "@connectrpc/connect";
 import { columnsBody, rowsBody } from "../../../../bench/macro/native-bodies.ts";
-import { GreptimeDatabase } from "../../../../proto/gen/greptime/v1/database_pb.js";
 import { openLocalEngine } from "../../../../test/engine/local-engine.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { ServerMemory } from "../../../base/memory/server-memory.ts";
@@ -41,10 +39,9 @@ const metrics = new GrpcMetrics(new MetricRegistry(), () => 0);
 const tokens = new BearerTokens(() => 0, 1);
 
 function newCall(): Call {
-  const { handle: method } = GreptimeDatabase.method;
-  const request = { protocolName: "grpc", requestMethod: "POST", url: "http://127.0.0.1/", contextValues: createContextValues() };
-  const context = createHandlerContext({ service: GreptimeDatabase, method, requestHeader: new Headers(), ...request });
-  return new Call({ db, logins: undefined, tokens, metrics }, context, "127.0.0.1:1");
+  const { signal } = new AbortController();
+  const context = { path: "/greptime.v1.GreptimeDatabase/Handle", client: "127.0.0.1:1", signal };
+  return new Call({ db, logins: undefined, tokens, metrics }, { ...context, headers: new Headers(), answerHeaders: new Headers() });
 }
 
 const request = (member: number, body: Uint8Array): Uint8Array => new BinaryWriter().tag(member, 2).bytes(body).finish();

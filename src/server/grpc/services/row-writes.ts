@@ -30,8 +30,9 @@ import { begun, type BegunWrite, PendingWrites } from "./pending-writes.ts";
  */
 const LARGE_BYTES: number = 2 * 1024 * 1024;
 const LARGE_CELLS = 1_000_000;
-/** Cells of one record of a large message: as the decoder cuts tables. */
+/** Cells of one record of a large message, and new tag sets: as the decoder cuts tables, and for its reasons. */
 const RECORD_CELLS_MAX = 163_840;
+const RECORD_NEW_KEYS_MAX = 4096;
 
 /** What writes work with. */
 export interface RowWritesParts extends WriteSettings {
@@ -125,9 +126,9 @@ export class RowWrites {
     const pace = new Pace(scheduler, () => throwIfCancelled(signal));
     await db.admit(signal);
     const decoder = this.largeDecoders.of(database);
-    const { batch, rowCount } = await paced(decoder.steps(kind, body, { database, schemas: db.schemas }), pace);
+    const { batch, rowCount, newKeyCount } = await paced(decoder.steps(kind, body, { database, schemas: db.schemas }), pace);
     if (!isDelete(kind)) this.checkTables(batch, database, options);
-    for (const tables of recordsOf(batch.tables)) {
+    for (const tables of recordsOf(batch.tables, (RECORD_NEW_KEYS_MAX * rowCount) / Math.max(1, newKeyCount))) {
       await db.admit(signal);
       const part = { dictionary: batch.dictionary, tables };
       if (isDelete(kind)) await db.delete(part, session);
@@ -155,19 +156,20 @@ function isDelete(kind: RowMessage): boolean {
   return kind === "deletes" || kind === "row_deletes";
 }
 
-/** The writes of a message as records: as many after each other as have no more than `RECORD_CELLS_MAX` cells. */
-function* recordsOf(writes: readonly TableWrite[]): Generator<readonly TableWrite[]> {
+/** The writes of a message as records: as many after each other as have no more than `RECORD_CELLS_MAX` cells, and `rowsMax` rows. */
+function* recordsOf(writes: readonly TableWrite[], rowsMax: number): Generator<readonly TableWrite[]> {
   let tables: TableWrite[] = [];
-  let cells = 0;
+  let [cells, rows] = [0, 0];
   for (const write of writes) {
     const own = write.rowCount * (write.shape?.length ?? 1);
-    if (tables.length > 0 && cells + own > RECORD_CELLS_MAX) {
+    if (tables.length > 0 && (cells + own > RECORD_CELLS_MAX || rows + write.rowCount > rowsMax)) {
       yield tables;
       tables = [];
-      cells = 0;
+      [cells, rows] = [0, 0];
     }
     tables.push(write);
     cells += own;
+    rows += write.rowCount;
   }
   if (tables.length > 0) yield tables;
 }

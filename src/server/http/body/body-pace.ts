@@ -3,17 +3,7 @@
  * `BODY_BYTES_PER_SECOND_MIN` on the average. Time in which it waits for the server does not count.
  */
 import { systemClock } from "../../../base/clock.ts";
-import { BODY_BYTES_PER_SECOND_MIN, BODY_GRACE_MS, BODY_READ_MS_MAX } from "../limits.ts";
-
-/** How slow a body may be; tests make it shorter. */
-export interface PaceLimits {
-  readonly graceMs: number;
-  readonly bytesPerSecondMin: number;
-  readonly msMax: number;
-}
-
-/** Those of every server. */
-export const BODY_PACE: PaceLimits = { graceMs: BODY_GRACE_MS, bytesPerSecondMin: BODY_BYTES_PER_SECOND_MIN, msMax: BODY_READ_MS_MAX };
+import { BODY_PACE, type PaceLimits } from "../limits.ts";
 
 /** Milliseconds after which one that rests is looked at again. */
 const REST_LOOK_MS = 1000;

@@ -3,7 +3,7 @@
  * (in-flight.ts) before it is there. Nothing is decoded to text here.
  */
 import { freeBytes } from "../../../base/memory/free-bytes.ts";
-import type { Exchange } from "../exchange.ts";
+import type { BodyExchange } from "./body-exchange.ts";
 import { type Coding, codingOf, decompress, type Decoded, expectedBytes } from "./decompress.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
 import { CLIENT_GONE, incomingBody, TOO_LARGE } from "./incoming-body.ts";
@@ -18,9 +18,6 @@ export interface BodyOptions {
   /** The answer to a body that is not in its coding, in the shape of the protocol. Default: `{"error": why}` with 400. */
   readonly refuse?: (why: string) => Reply;
 }
-
-/** What of a request its body needs. */
-export type BodyExchange = Pick<Exchange, "request" | "setIdleTimeout" | "share" | "signal" | "pace">;
 
 /** The body, or the answer that refuses it. The bytes belong to the caller. */
 export async function readBody(exchange: BodyExchange, options: BodyOptions): Promise<Uint8Array | Reply> {

@@ -5,7 +5,8 @@ import { inTurns, Pace } from "../../../base/scheduler/pace.ts";
 import type { HttpServerOptions } from "../options.ts";
 import { type RepeatedPairs, repeatedPairsInSteps, type UniquePairs, uniquePairsInSteps } from "../query-string.ts";
 import { type Reply, textReply } from "../reply.ts";
-import { readBody, type BodyExchange } from "./body.ts";
+import type { BodyExchange } from "./body-exchange.ts";
+import { readBody } from "./body.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
@@ -22,13 +23,17 @@ export function readRepeatedForm(exchange: BodyExchange, options: FormOptions, k
   return readPairs(exchange, options, (body) => repeatedPairsInSteps(body, known));
 }
 
+/** Whether a body says that it is a form. */
+export function isForm(headers: Headers): boolean {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
+}
+
 async function readPairs<T>(
   exchange: BodyExchange,
   options: FormOptions,
   pairsOf: (body: Uint8Array) => Generator<undefined, T>,
 ): Promise<T | Reply> {
-  const contentType = exchange.request.headers.get("content-type") ?? "";
-  if (contentType.split(";", 1)[0]?.trim().toLowerCase() !== FORM_TYPE) {
+  if (!isForm(exchange.request.headers)) {
     return textReply(415, `Form requests must have \`Content-Type: ${FORM_TYPE}\``);
   }
   const body = await readBody(exchange, { bytesMax: options.bodyBytesMax, decode: false });

@@ -7,9 +7,9 @@
  * One piece a connection, at most 512 KiB, is there before it is counted: the runtime has read it already.
  */
 import { freeBytes } from "../../../base/memory/free-bytes.ts";
+import type { BodyExchange } from "./body-exchange.ts";
 import { BodyPace } from "./body-pace.ts";
 import { soundLengthOf } from "./content-length.ts";
-import type { Exchange } from "../exchange.ts";
 import { OVER_IN_FLIGHT } from "./in-flight.ts";
 import { BODY_AHEAD_TIMES, BODY_LONGER_TIMES, BODY_FIRST_BYTES, BODY_PROMISED_BYTES_MAX } from "../limits.ts";
 import { emptyReply, type Reply, textReply } from "../reply.ts";
@@ -25,7 +25,7 @@ const TOO_SLOW: Reply = {
 const EMPTY = new Uint8Array(0);
 
 /** What of a request its body needs. */
-type Incomer = Pick<Exchange, "request" | "share" | "signal" | "pace">;
+type Incomer = Omit<BodyExchange, "setIdleTimeout">;
 
 const waiting = new Set<Request>();
 
@@ -54,7 +54,7 @@ export async function incomingBody(exchange: Incomer, bytesMax: number): Promise
   }
 }
 
-function isReadWhole(length: number, { share }: Pick<Exchange, "share">): boolean {
+function isReadWhole(length: number, { share }: Pick<BodyExchange, "share">): boolean {
   return length <= BODY_FIRST_BYTES || (length <= BODY_PROMISED_BYTES_MAX && share.promise(length));
 }
 
@@ -119,7 +119,7 @@ async function take(
   incoming: Incoming,
   piece: Uint8Array,
   most: number,
-  { share, signal }: Pick<Exchange, "share" | "signal">,
+  { share, signal }: Pick<BodyExchange, "share" | "signal">,
 ): Promise<Reply | undefined> {
   const total = incoming.used + piece.length;
   if (total > incoming.bytes.length) {
@@ -147,7 +147,7 @@ async function take(
 }
 
 /** The bytes on a buffer of their own length, and no more than that counted. */
-async function trimmed({ bytes, used }: Incoming, { share }: Pick<Exchange, "share">): Promise<Uint8Array> {
+async function trimmed({ bytes, used }: Incoming, { share }: Pick<BodyExchange, "share">): Promise<Uint8Array> {
   const whole = used === bytes.length ? bytes : bytes.slice(0, used);
   if (whole !== bytes) freeBytes(bytes);
   await share.resize(Math.min(share.bytes, used)); // Less: there is nothing to wait for.

@@ -120,6 +120,7 @@ export class DataFileWriter {
       maxTime: range.max,
       sequence,
       schemaVersion: schema.version,
+      crc: written.crc,
       ...(tombstones === undefined ? {} : { tombstones: { count: tombstones.set.count, rowCount: tombstones.set.rowCount } }),
     };
   }

@@ -1,4 +1,5 @@
 import { tableId } from "../../../base/units.ts";
+import { crc32 } from "../../../base/bytes/hash.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { errorOf } from "../../../../test/support/failure-of.ts";
@@ -56,6 +57,7 @@ async function check(requests: readonly Request[], unit: TimeUnit, mergeMode: Me
       maxTime: times.reduce((a, b) => (a > b ? a : b)),
       sequence: file.sequence,
       schemaVersion: 3,
+      crc: crc32(await (await store.open(file.name)).read(0, file.byteLength)),
     });
     const newest = requests.findLastIndex((candidate) => candidate.rows.some(({ time }) => isIn(time)));
     expect(file.sequence >= 101 + newest && file.sequence <= 100 + requests.length).toBe(true);

@@ -5,8 +5,7 @@
  * The path of a write: bytes → `Db.admit` → decoder of the database → `Db.write` → 204. The decoder's result is borrowed, so the write
  * is started in the same turn. Bad lines are answered only when the good ones are durable.
  */
-import { invalidArguments } from "../../../../base/error.ts";
-import type { DecodeResult, Precision } from "../../../../ingest/influx/types.ts";
+import type { DecodeResult } from "../../../../ingest/influx/types.ts";
 import { isName } from "../../../../table/names.ts";
 import { refusedPart } from "../../../../table/partly-written.ts";
 import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
@@ -20,20 +19,11 @@ import { decodedValueOf } from "../../query-string.ts";
 import { emptyReply, JSON_TYPE, NO_CONTENT, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
 import { writeBody, acceptWrite } from "../accepted-write.ts";
+import { dryRunLines } from "./dry-run.ts";
+import { precisionOf } from "./precision.ts";
 import { writeOptionsOf } from "../../../common/write-options.ts";
 
 const SEMANTICS = { "greptime.semantic.signal_type": "metric", "greptime.semantic.source": "influxdb" } as const;
-
-const PRECISIONS: Readonly<Record<string, Precision>> = {
-  n: "ns",
-  ns: "ns",
-  u: "us",
-  us: "us",
-  ms: "ms",
-  s: "s",
-  m: "m",
-  h: "h",
-};
 
 /** The routes of this file, which any thread serves; none when the protocol is off. */
 export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics): readonly Route[] {
@@ -44,6 +34,7 @@ export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics)
   return [
     { path: "/v1/influxdb/write", methods: { POST: write }, errors: "plain" },
     { path: "/v1/influxdb/api/v2/write", methods: { POST: write }, errors: "plain" },
+    { path: "/v1/influxdb/_dryrun", methods: { POST: (exchange) => dryRunLines(exchange, options) }, errors: "plain" },
     { path: "/v1/influxdb/ping", methods: { GET: () => NO_CONTENT }, errors: "plain" },
     { path: "/v1/influxdb/health", methods: { GET: () => emptyReply(200) }, errors: "plain" },
   ];
@@ -89,14 +80,6 @@ async function writeLines(
   } finally {
     stop();
   }
-}
-
-function precisionOf(rawQuery: string): Precision {
-  const text = decodedValueOf(rawQuery, "precision");
-  if (text === undefined) return "ns";
-  const precision = Object.hasOwn(PRECISIONS, text) ? PRECISIONS[text] : undefined;
-  if (precision === undefined) throw invalidArguments(`Failed to convert time precision, name: ${text}`);
-  return precision;
 }
 
 /**

@@ -12,9 +12,10 @@ import { dryRun } from "./dry-run.ts";
 import type { Exchange } from "../../exchange.ts";
 import { invalidParameter, valueOf } from "../../../common/logs/pipeline-flags.ts";
 import type { HttpServerOptions } from "../../options.ts";
-import { emptyReply, JSON_TYPE, type Reply } from "../../reply.ts";
+import { emptyReply, type Reply } from "../../reply.ts";
 import type { Handler, Route } from "../../router.ts";
 import { writeBody } from "../accepted-write.ts";
+import { managedReply } from "../managed.ts";
 
 const UNSUPPORTED = emptyReply(415);
 
@@ -88,7 +89,7 @@ async function ddl(exchange: Exchange, { options, store }: PipelineEndpoint): Pr
   const messages: string[] = [];
   if (time !== undefined && exists) messages.push("table already exists, the CREATE TABLE SQL may be different");
   if (compiled.hasVariableTable) messages.push("the pipeline has dispatcher or table_suffix, the table name may not be fixed");
-  return managed(exchange, options, { sql: { sql, ...(messages.length === 0 ? {} : { message: messages.join("; ") }) } });
+  return managedReply(exchange, options, { sql: { sql, ...(messages.length === 0 ? {} : { message: messages.join("; ") }) } });
 }
 
 function itemOf({ name, createdAtNanos }: StoredPipeline): { readonly name: string; readonly version: string } {
@@ -96,16 +97,7 @@ function itemOf({ name, createdAtNanos }: StoredPipeline): { readonly name: stri
 }
 
 function listed(exchange: Exchange, options: HttpServerOptions, pipelines: readonly object[]): Reply {
-  return managed(exchange, options, { pipelines });
-}
-
-function managed(exchange: Exchange, { clock }: HttpServerOptions, answer: object): Reply {
-  const elapsed = Math.floor(clock.monotonicMillis() - exchange.startedMs);
-  return {
-    status: 200,
-    headers: { "content-type": JSON_TYPE, "x-greptime-format": "greptimedb_manage", "x-greptime-execution-time": String(elapsed) },
-    body: JSON.stringify({ ...answer, execution_time_ms: elapsed }),
-  };
+  return managedReply(exchange, options, { pipelines });
 }
 
 /** The name in the path, decoded. @throws DbError InvalidArguments */

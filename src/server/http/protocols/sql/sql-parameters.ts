@@ -4,7 +4,7 @@
  */
 import type { ArrowCompression } from "../../../../format/arrow/encode-stream.ts";
 import type { TimeUnit } from "../../../../column/data-type.ts";
-import { type FormOptions, readForm } from "../../body/form.ts";
+import { type FormOptions, isForm, readForm } from "../../body/form.ts";
 import type { Exchange } from "../../exchange.ts";
 import { uniquePairs } from "../../query-string.ts";
 import { type Reply, textReply } from "../../reply.ts";
@@ -18,6 +18,8 @@ export interface SqlParameters {
   readonly epoch: TimeUnit | undefined;
   readonly limit: number | undefined;
   readonly compression: ArrowCompression;
+  /** As it was sent. */
+  readonly snapshotIntervalMs: string | undefined;
 }
 
 const QUERY_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch", "limit", "compression", "snapshot_interval_ms"]);
@@ -25,14 +27,19 @@ const FORM_NAMES: ReadonlySet<string> = new Set(["sql", "db", "format", "epoch",
 const LIMIT_MAX = 2n ** 64n - 1n;
 const LIMIT_DIGITS_MAX = 20;
 
-/** Reads the parameters, or returns the answer that refuses them. */
-export async function readSqlParameters(exchange: Exchange, options: FormOptions): Promise<SqlParameters | Reply> {
+/** Reads the parameters, or returns the answer that refuses them. @param body what a POST must send */
+export async function readSqlParameters(
+  exchange: Exchange,
+  options: FormOptions,
+  body: "a form" | "a form or nothing" = "a form",
+): Promise<SqlParameters | Reply> {
   const query = uniquePairs(exchange.rawQuery, QUERY_NAMES);
   if ("duplicate" in query) return textReply(400, `Failed to deserialize query string: duplicate field \`${query.duplicate}\``);
   if ("tooMany" in query) return textReply(400, `Failed to deserialize query string: more than ${query.tooMany} parameters`);
   const limit = limitOf(query.get("limit"));
   if (typeof limit === "string") return textReply(400, `Failed to deserialize query string: limit: ${limit}`);
-  const form = exchange.method === "POST" ? await formOf(exchange, options) : new Map<string, string>();
+  const isRead = exchange.method === "POST" && (body === "a form" || isForm(exchange.request.headers));
+  const form = isRead ? await formOf(exchange, options) : new Map<string, string>();
   if ("status" in form) return form;
   return {
     sql: query.get("sql") ?? form.get("sql"),
@@ -41,6 +48,7 @@ export async function readSqlParameters(exchange: Exchange, options: FormOptions
     epoch: epochOf(query.get("epoch") ?? form.get("epoch")),
     limit,
     compression: compressionOf(query.get("compression")),
+    snapshotIntervalMs: query.get("snapshot_interval_ms") ?? form.get("snapshot_interval_ms"),
   };
 }
 

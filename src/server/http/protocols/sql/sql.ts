@@ -13,12 +13,18 @@ import { type HttpMetrics, UNKNOWN_DATABASE } from "../../http-metrics.ts";
 import type { HttpServerOptions } from "../../options.ts";
 import type { Reply } from "../../reply.ts";
 import type { Route } from "../../router.ts";
+import { analyzeRoutes } from "./analyze-stream.ts";
 import { readSqlParameters } from "./sql-parameters.ts";
+import { syntaxRoutes } from "./syntax.ts";
 
 /** The routes of this file. */
 export function sqlRoutes(options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): readonly Route[] {
   const handler = async (exchange: Exchange): Promise<Reply> => runSql(exchange, options, metrics, failures);
-  return [{ path: "/v1/sql", methods: { GET: handler, POST: handler }, errors: "coded" }];
+  return [
+    { path: "/v1/sql", methods: { GET: handler, POST: handler }, errors: "coded" },
+    ...syntaxRoutes(options, metrics, failures),
+    ...analyzeRoutes(options, metrics, failures),
+  ];
 }
 
 async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): Promise<Reply> {

@@ -1,0 +1,46 @@
+/** Groups in one table, and once they are many in a table a part. */
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { PlanNode } from "../contract/node.ts";
+import type { Partitions } from "../spill/partitions.ts";
+import type { HeldGroups } from "./grouped-in-parts.ts";
+import { Groups } from "./groups.ts";
+import { maySpread, SPREAD_GROUPS, SpreadGroups } from "./spread-groups.ts";
+
+/** See the file header. */
+export class GrowingGroups implements HeldGroups {
+  readonly rowsAtOnce: number;
+  readonly rowBytes: number;
+  private groups: Groups | SpreadGroups;
+  private readonly node: Extract<PlanNode, { kind: "aggregate" }>;
+  private readonly context: ExecContext;
+  private readonly groupsMax: number;
+
+  constructor(node: Extract<PlanNode, { kind: "aggregate" }>, context: ExecContext) {
+    const groups = new Groups(node, context);
+    this.groups = groups;
+    this.node = node;
+    this.context = context;
+    this.rowsAtOnce = groups.rowsAtOnce;
+    this.rowBytes = groups.rowBytes;
+    this.groupsMax = maySpread(node, groups) ? (context.groupsInOneTable ?? SPREAD_GROUPS) : Number.POSITIVE_INFINITY;
+  }
+
+  get count(): number {
+    return this.groups.count;
+  }
+
+  add(batch: ExecBatch): void {
+    const { groups } = this;
+    groups.add(batch);
+    if (groups instanceof SpreadGroups || groups.count < this.groupsMax) return;
+    this.groups = SpreadGroups.of(this.node, groups, this.context) ?? groups;
+  }
+
+  addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
+    return this.groups.addKnown(batch, others);
+  }
+
+  batches(): AsyncIterable<ExecBatch> {
+    return this.groups.batches();
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The manifest of a backup: its moment and its files, each with its length and SHA-256. It is written last: a folder without one is what an
+ * interrupted backup left.
+ *
+ *   <id>/manifest.json      one line of JSON, then a line with the SHA-256 of the first
+ *   <id>/<path>             the files that no earlier backup had; `object` says where each is
+ *
+ * Version 1. A reader refuses another version; unknown fields are skipped.
+ */
+import { errorText } from "../../base/error.ts";
+import { type BackupTarget, PIECE_BYTES } from "./target.ts";
+
+const FORMAT = "varve-backup";
+const VERSION = 1;
+/** Name of the object below the backup's id. */
+const MANIFEST = "manifest.json";
+/** Largest manifest that is read: about 2,000,000 files. */
+const MANIFEST_BYTES_MAX: number = 512 * 1024 * 1024;
+/** Names of files of a data directory: nothing else is ever restored. */
+const PATH = /^(?:meta\.db|data\/tables\/\d{10}\/\d{10}\.parquet|wal\/(?:threads|(?:thread-[1-9]\d{0,3}\/)?(?:\d{10}\.log|ends)))$/;
+const ID = /^\d{8}T\d{9}Z-[0-9a-f]{1,8}$/;
+
+/** A file of a backup. */
+export interface BackupFile {
+  /** In the data directory. */
+  readonly path: string;
+  /** In the target. */
+  readonly object: string;
+  readonly byteLength: number;
+  readonly sha256: string;
+  /** Of a data file whose entry in the meta store has it: CRC-32 of all its bytes. */
+  readonly crc?: number;
+}
+
+/** See the file header. */
+export interface Manifest {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly moment: number;
+  /** The backup has the log records up to it. */
+  readonly sequence: number;
+  readonly files: readonly BackupFile[];
+}
+
+/** A backup in a target: whole, or why not. */
+export type FoundBackup =
+  | { readonly kind: "whole"; readonly id: string; readonly manifest: Manifest }
+  | { readonly kind: "unfinished"; readonly id: string }
+  | { readonly kind: "damaged"; readonly id: string; readonly why: string };
+
+/** Name of the manifest of a backup. */
+export function manifestName(id: string): string {
+  return `${id}/${MANIFEST}`;
+}
+
+/** The bytes of a manifest. */
+export function encodeManifest({ id, moment, sequence, files }: Manifest): Uint8Array {
+  const listed = files.map(({ path, object, byteLength, sha256, crc }) => ({ path, object, bytes: byteLength, sha256, crc }));
+  const line = JSON.stringify({ format: FORMAT, version: VERSION, id, moment, sequence, files: listed });
+  return new TextEncoder().encode(`${line}\n${sha256Of(line)}\n`);
+}
+
+/** @throws Error with what is wrong with it */
+function decodeManifest(bytes: Uint8Array): Manifest {
+  const [line = "", sum = "", ...rest] = new TextDecoder("utf-8", { fatal: true }).decode(bytes).split("\n");
+  if (rest.length !== 1 || rest[0] !== "" || sum !== sha256Of(line)) throw new Error("it does not match its checksum");
+  const value = JSON.parse(line) as Record<string, unknown>; // As it was written: its checksum matches.
+  if (value["format"] !== FORMAT) throw new Error("it is no manifest of a backup");
+  if (value["version"] !== VERSION) throw new Error(`it has version ${String(value["version"])}; this Varve knows ${VERSION}: upgrade it`);
+  const files = (value["files"] as Record<string, unknown>[]).map(fileOf);
+  const { id, moment, sequence } = value;
+  return { id: String(id), moment: Number(moment), sequence: Number(sequence), files };
+}
+
+function fileOf(value: Record<string, unknown>): BackupFile {
+  const { path, object, bytes, sha256, crc } = value;
+  if (typeof path !== "string" || !PATH.test(path)) throw new Error(`it names ${String(path)}, which is no file of a data directory`);
+  return {
+    path,
+    object: String(object),
+    byteLength: Number(bytes),
+    sha256: String(sha256),
+    ...(crc === undefined ? {} : { crc: Number(crc) }),
+  };
+}
+
+/** All backups of a target, oldest first. */
+export async function findBackups(target: BackupTarget): Promise<readonly FoundBackup[]> {
+  const objects = await target.list();
+  const lengths = new Map(objects.map(({ name, byteLength }) => [name, byteLength]));
+  const ids = new Set(objects.map(({ name }) => name.slice(0, name.indexOf("/"))).filter((id) => ID.test(id)));
+  const found: FoundBackup[] = [];
+  for (const id of [...ids].sort()) found.push(await findBackup(target, id, lengths));
+  return found;
+}
+
+async function findBackup(target: BackupTarget, id: string, lengths: ReadonlyMap<string, number>): Promise<FoundBackup> {
+  const name = manifestName(id);
+  const byteLength = lengths.get(name);
+  if (byteLength === undefined) return { kind: "unfinished", id };
+  try {
+    const manifest = decodeManifest(await readAll(target, name, byteLength));
+    if (manifest.id !== id) throw new Error(`it is of backup ${manifest.id}`);
+    const lacking = manifest.files.find((file) => lengths.get(file.object) !== file.byteLength);
+    if (lacking === undefined) return { kind: "whole", id, manifest };
+    const there = lengths.get(lacking.object);
+    throw new Error(`${lacking.object} ${there === undefined ? "is missing" : `has ${there} bytes of ${lacking.byteLength}`}`);
+  } catch (error) {
+    return { kind: "damaged", id, why: errorText(error) };
+  }
+}
+
+async function readAll(target: BackupTarget, name: string, byteLength: number): Promise<Uint8Array> {
+  if (byteLength > MANIFEST_BYTES_MAX) throw new Error(`${name} has ${byteLength} bytes, more than a manifest`);
+  const bytes = new Uint8Array(byteLength);
+  let at = 0;
+  for await (const piece of target.read(name)) {
+    if (at + piece.length > byteLength) throw new Error(`${name} is longer than ${byteLength} bytes`);
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** Bytes as pieces. */
+export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+}
+
+function sha256Of(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
