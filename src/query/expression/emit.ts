@@ -207,9 +207,11 @@ class Emitter {
   }
 
   /** Integers of which one is beyond ±2^53: word against word. */
-  private wordsComparison({ left, right, operator }: Extract<TypedExpression, { kind: "compare" }>):
-    | { readonly text: string; readonly isNull: string | undefined }
-    | undefined {
+  private wordsComparison({
+    left,
+    right,
+    operator,
+  }: Extract<TypedExpression, { kind: "compare" }>): { readonly text: string; readonly isNull: string | undefined } | undefined {
     if (left.type.kind !== "int" || right.type.kind !== "int" || left.type.signed !== right.type.signed) return undefined;
     if (!this.isWide(left) && !this.isWide(right)) return undefined;
     const [a, b] = [this.words(left), this.words(right)];

@@ -34,21 +34,29 @@ test("parts of times of every unit are those of the function", () => {
   const near = fc.bigInt({ min: -(2n ** 52n), max: 2n ** 52n });
   const day = fc.integer({ min: -200_000, max: 200_000 });
   fc.assert(
-    fc.property(fc.constantFrom(...PARTS), unit, near, fc.array(fc.option(fc.oneof(day, fc.maxSafeInteger())), { minLength: 1 }), (part, own, base, list) => {
-      const type = { kind: "timestamp", unit: own } as const;
-      const offsets = Float64Array.from(list, (offset) => Math.trunc((offset ?? 0) / 2));
-      const validity = list.includes(null) ? Uint8Array.from(list, (offset) => (offset === null ? 0 : 1)) : undefined;
-      const values = list.map((offset, row) => (offset === null ? undefined : base + BigInt(offsets[row]!)));
-      check(part, type, values, { kind: "time", base, offsets, validity });
-    }),
+    fc.property(
+      fc.constantFrom(...PARTS),
+      unit,
+      near,
+      fc.array(fc.option(fc.oneof(day, fc.maxSafeInteger())), { minLength: 1 }),
+      (part, own, base, list) => {
+        const type = { kind: "timestamp", unit: own } as const;
+        const offsets = Float64Array.from(list, (offset) => Math.trunc((offset ?? 0) / 2));
+        const validity = list.includes(null) ? Uint8Array.from(list, (offset) => (offset === null ? 0 : 1)) : undefined;
+        const values = list.map((offset, row) => (offset === null ? undefined : base + BigInt(offsets[row]!)));
+        check(part, type, values, { kind: "time", base, offsets, validity });
+      },
+    ),
     { seed: 9, numRuns: 2000 },
   );
 });
 
 test("parts of dates are those of the function", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...PARTS.slice(0, 9)), fc.array(fc.option(fc.integer({ min: -800_000, max: 3_000_000 }), { nil: undefined })), (part, days) =>
-      check(part, DATE, days, vectorOf(DATE, days)),
+    fc.property(
+      fc.constantFrom(...PARTS.slice(0, 9)),
+      fc.array(fc.option(fc.integer({ min: -800_000, max: 3_000_000 }), { nil: undefined })),
+      (part, days) => check(part, DATE, days, vectorOf(DATE, days)),
     ),
     { seed: 10, numRuns: 300 },
   );

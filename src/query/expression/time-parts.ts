@@ -18,7 +18,9 @@ const DAYS: ReadonlySet<string> = new Set(["year", "isoyear", "quarter", "month"
 const DAYS_KEPT_MAX = 65_536;
 
 /** The part of a column that a call is; undefined for any other expression. */
-export function timePartOf(expression: TypedExpression): { readonly column: number; readonly part: string; readonly type: DataType } | undefined {
+export function timePartOf(
+  expression: TypedExpression,
+): { readonly column: number; readonly part: string; readonly type: DataType } | undefined {
   if (expression.kind !== "call" || expression.args.length !== 2) return undefined;
   const { name } = expression.function;
   const [part, time] = expression.args;

@@ -56,7 +56,17 @@ export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: 
     sources.push(memtableSource(scan.memtables, memtableScan));
   }
   const { rowTests: tests = [], unread = [] } = scan.request;
-  const assembler = { arrays, sources, tests, unread: new Set(unread), output: scan.output, tags: scan.tags, timeType, mergeMode, dictionaries };
+  const assembler = {
+    arrays,
+    sources,
+    tests,
+    unread: new Set(unread),
+    output: scan.output,
+    tags: scan.tags,
+    timeType,
+    mergeMode,
+    dictionaries,
+  };
   return { assembler, minOffset, maxOffset, tombstones: tombstonesOf(sources) };
 }
 

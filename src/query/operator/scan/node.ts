@@ -44,7 +44,8 @@ export type PlannedTagPredicate =
   | { readonly kind: "test"; readonly column: string; readonly condition: TypedExpression };
 
 /** A scan without what the executor adds. */
-export interface PlannedRequest extends Omit<ScanRequest, "signal" | "numbers" | "mayReuseArrays" | "rowTests" | "unread" | "tagPredicates"> {
+export interface PlannedRequest
+  extends Omit<ScanRequest, "signal" | "numbers" | "mayReuseArrays" | "rowTests" | "unread" | "tagPredicates"> {
   readonly tagPredicates: readonly PlannedTagPredicate[];
 }
 

@@ -8,7 +8,15 @@
 import type { Batch, ColumnHeader } from "../../../column/batch.ts";
 import type { RowTest } from "../../../table/scan.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
-import { columnsOf, comparisonOf, conjunction, conjunctsOf, isVolatile, mapColumns, type TypedExpression } from "../../expression/expression.ts";
+import {
+  columnsOf,
+  comparisonOf,
+  conjunction,
+  conjunctsOf,
+  isVolatile,
+  mapColumns,
+  type TypedExpression,
+} from "../../expression/expression.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { isLongExpression, shortPieces } from "../rows/short-pieces.ts";
 

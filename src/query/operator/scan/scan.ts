@@ -12,7 +12,11 @@ import type { PlannedTagPredicate, ScanNode } from "./node.ts";
 /** What a scan is asked beyond its plan. */
 type Tests = Pick<ScanRequest, "rowTests" | "unread">;
 
-/** The rows of a scan, without those that do not pass its tests where storage makes them. @throws DbError RequestOutdated when a type has changed since it was planned */
+/**
+ * The rows of a scan, without those that do not pass its tests where storage makes them.
+ *
+ * @throws DbError RequestOutdated when a type has changed since it was planned
+ */
 export async function* scan(node: ScanNode, context: ExecContext, tests: Tests = {}): AsyncIterable<ExecBatch> {
   const { start, end } = node.request.timeRange;
   if (start >= end) return;

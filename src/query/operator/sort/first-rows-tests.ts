@@ -15,7 +15,6 @@ import type { ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf, PlanNode } from "../contract/node.ts";
 import { notBehind, TextBound } from "../kernels/value-bound.ts";
 import { isLongExpression } from "../rows/short-pieces.ts";
-import type { CostedTest } from "../scan/row-tests.ts";
 import { type BatchKeys, Sorter } from "../rows/sorter.ts";
 
 /** Most rows that are kept of a page. Reason: of more, few are left out. */
@@ -82,8 +81,8 @@ export class FirstRowsTests {
     this.late = { columns, select: (batch) => this.firstOf(batch) };
   }
 
-  /** These tests around those of a filter. Texts are looked at once numbers have told what they can. */
-  around(tests: readonly CostedTest[]): readonly RowTest[] {
+  /** These tests around those of a filter, the cheapest first: texts are looked at once what costs less than 2 has told what it can. */
+  around(tests: readonly (RowTest & { readonly cost: number })[]): readonly RowTest[] {
     const { early, late, isText } = this;
     const quick = isText ? tests.filter(({ cost }) => cost < 2) : [];
     return [...quick, early, ...tests.slice(quick.length), late];

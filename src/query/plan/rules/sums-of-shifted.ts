@@ -44,15 +44,24 @@ export function shiftedSums(given: readonly AggregateCall[], keyCount: number): 
   };
   const results = given.map((call, i): TypedExpression => {
     const shift = shifts[i];
-    if (shift === undefined) return placeOf(call, `as it is ${i}`);
+    if (shift === undefined) return placeOf(call, keyOf(call) ?? `as it is ${i}`);
     const { column, constant } = shift;
-    const key = `${expressionKey(column)} ${call.filter === undefined ? "" : expressionKey(call.filter)}`;
-    const plain = { args: [column], distinct: false, orderBy: [], filter: call.filter };
-    const total = placeOf({ ...plain, function: sum, type: { args: [column.type], result: INT64 } }, `sum ${key}`);
-    const rows = placeOf({ ...plain, function: count, type: { args: [column.type], result: INT64 } }, `count ${key}`);
-    return plus(total, { kind: "arithmetic", type: INT64, operator: "*", left: literal(INT64, constant), right: rows });
+    const plain = { args: [column], distinct: false, orderBy: [], filter: call.filter, type: { args: [column.type], result: INT64 } };
+    const [own, rows] = [
+      { ...plain, function: sum },
+      { ...plain, function: count },
+    ].map((each) => placeOf(each, keyOf(each) ?? ""));
+    if (own === undefined || rows === undefined) throw new Error("two calls have two places");
+    return plus(own, { kind: "arithmetic", type: INT64, operator: "*", left: literal(INT64, constant), right: rows });
   });
   return { calls, results };
+}
+
+/** A text equal for two calls of one argument exactly when they are the same. */
+function keyOf({ function: { name }, args, distinct, orderBy, filter }: AggregateCall): string | undefined {
+  const [argument] = args;
+  if (argument === undefined || args.length > 1 || distinct || orderBy.length > 0) return undefined;
+  return `${name} ${expressionKey(argument)} ${filter === undefined ? "" : expressionKey(filter)}`;
 }
 
 function plus(left: TypedExpression, right: TypedExpression): TypedExpression {

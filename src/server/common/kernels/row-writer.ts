@@ -1,13 +1,12 @@
 /**
- * Joins the cells of columns into rows of bytes as `interleave` does, row by row in one generated loop: many rows of few columns. What stands
- * before a cell is written eight bytes at a time, cells four, each of which may run over into what is written next.
+ * Joins the cells of columns into rows of bytes as `interleave` does, row by row in one generated loop: many rows of few columns. What
+ * stands before a cell is written eight bytes at a time, cells four, each of which may run over into what is written next.
  *
  *   at ─► lead ─► cell ─► lead ─► cell ─► … ─► after ─► next row          the loop ends before a row that does not fit
  *
  * 13 columns, 237 bytes of JSON a row: 180 ns by `interleave`, 80 so; 63 bytes of CSV 95 and 65 (processor time, two hyper-threads that
  * others use).
  */
-import { generated } from "../../../query/expression/generated-code.ts";
 import type { CellColumn } from "./cell-column.ts";
 import { interleave, type PrintedRows, type RowLayout } from "./interleave.ts";
 
@@ -91,8 +90,29 @@ function wordsOf(lead: Uint8Array): Float64Array {
   return new Float64Array(padded.buffer);
 }
 
+/** Loops by the lengths that they are for. Their texts hold numbers alone. */
+const loops = new Map<string, RowLoop>();
+/** Most loops kept. Reason: each holds compiled code. Full: the oldest go. */
+const LOOPS_MAX = 256;
+
 /** The loop for columns behind leads of these lengths. */
 function loopOf(leads: readonly number[], after: number): RowLoop {
+  const key = `${leads.join()} ${after}`;
+  const known = loops.get(key);
+  if (known !== undefined) return known;
+  const text = `"use strict";\n${loopText(leads, after)}\n//# sourceURL=varve:print-rows-${key.replaceAll(/[ ,]/g, "-")}`;
+  const made = new Function(...PARAMETERS, text) as RowLoop; // of the fixed parts and counters below
+  for (const oldest of loops.keys()) {
+    if (loops.size < LOOPS_MAX) break;
+    loops.delete(oldest);
+  }
+  loops.set(key, made);
+  return made;
+}
+
+const PARAMETERS = ["columns", "leads", "after", "target", "start", "stop", "limit", "written"];
+
+function loopText(leads: readonly number[], after: number): string {
   const lines: string[] = [];
   const steps: string[] = [];
   let word = 0;
@@ -118,7 +138,7 @@ at = next;
   }
   for (let i = 0; i < after; i++) lines.push(`const a${i} = after[${i}];`);
   const ending = Array.from({ length: after }, (_, i) => `target[at++] = a${i};`).join(" ");
-  const body = `${lines.join("\n")}
+  return `${lines.join("\n")}
 const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
 let at = 0, last = 0, i = start;
 for (; i < stop; i++) {
@@ -128,5 +148,4 @@ last = at;
 }
 written[0] = i - start;
 return last;`;
-  return generated<RowLoop>("print-rows", ["columns", "leads", "after", "target", "start", "stop", "limit", "written"], body);
 }

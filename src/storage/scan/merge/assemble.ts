@@ -93,7 +93,7 @@ export function readColumn(
   segments: readonly Segment[],
   rowCount: number,
   runs: SeriesRuns,
-  doubles?: DoublesMaker | undefined,
+  doubles?: DoublesMaker,
 ): Promise<Vector> | Vector {
   if (column.kind === "tag") return tagVector(assembler, column.position, runs, rowCount);
   if (column.kind === "time") return readTimes(assembler, segments, rowCount, doubles);
@@ -101,7 +101,12 @@ export function readColumn(
 }
 
 /** Times of the rows of `segments`, which are joined. */
-export async function readTimes(assembler: Assembler, segments: readonly Segment[], rowCount: number, doubles?: DoublesMaker): Promise<Vector> {
+export async function readTimes(
+  assembler: Assembler,
+  segments: readonly Segment[],
+  rowCount: number,
+  doubles?: DoublesMaker,
+): Promise<Vector> {
   return concatPieces(
     await readInterleaved(assembler.sources, segments, (source, ranges) => source.times(ranges)),
     rowCount,

@@ -106,7 +106,9 @@ export class CandidateRows {
     for (const [place, column] of output.entries()) {
       const isRead = this.count > 0 && (column.kind !== "field" || !unread.has(place));
       const whole = this.selected === undefined ? this.whole[place] : undefined;
-      vectors.push(isRead ? await this.column(place) : (whole ?? nothing(this.count, column.kind === "field" ? column.column.type : STRING)));
+      vectors.push(
+        isRead ? await this.column(place) : (whole ?? nothing(this.count, column.kind === "field" ? column.column.type : STRING)),
+      );
     }
     return { rowCount: this.count, vectors, runs: this.runs(), isTested: this.isTested };
   }

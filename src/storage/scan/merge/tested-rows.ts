@@ -2,7 +2,7 @@
  * Rows that pass the tests of a scan, found before its other columns are read: of a query for one row in ten nine tenths of what a scan
  * would join are never touched, and pages without such a row are not even read.
  *
- *   rows of a page ─► columns of a test ─► those that pass ─► columns of the next test, of these rows ─► … ─► the other columns of what is left
+ *   a page ─► columns of a test ─► rows that pass ─► columns of the next test, of these rows ─► … ─► the other columns of what is left
  *
  * Rows that pass are gathered from several pages until they make a batch, unless most of a page pass: those go out at once.
  */

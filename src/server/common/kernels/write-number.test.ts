@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { floatText } from "../../../value/number-text.ts";
+import { NUMBER_BYTES_MAX, writeFloat } from "./write-number.ts";
+
+const bytes = new Uint8Array(2 * NUMBER_BYTES_MAX);
+
+function written(value: number): string {
+  bytes.fill(0x58);
+  const end = writeFloat(bytes, 7, value);
+  expect(end - 7).toBeLessThanOrEqual(NUMBER_BYTES_MAX);
+  return Buffer.from(bytes.subarray(7, end)).toString();
+}
+
+/** Decimals of any number of digits and places, and their neighbours. */
+const decimal = fc
+  .tuple(fc.bigInt({ min: 0n, max: 10n ** 18n }), fc.integer({ min: 0, max: 24 }), fc.integer({ min: -2, max: 2 }), fc.boolean())
+  .map(([digits, places, ulps, isNegative]) => {
+    const near = new Float64Array([Number(`${digits}e-${places}`)]);
+    const words = new BigInt64Array(near.buffer);
+    if (near[0] !== 0) words[0]! += BigInt(ulps);
+    return isNegative ? -near[0]! : near[0]!;
+  });
+const short = fc
+  .tuple(fc.integer({ min: -10_000_000, max: 10_000_000 }), fc.integer({ min: 0, max: 7 }))
+  .map(([digits, places]) => digits / 10 ** places);
+
+test("floats are written as their text is", () => {
+  fc.assert(
+    fc.property(fc.oneof(decimal, short, fc.double({ noNaN: true, noDefaultInfinity: true })), (value) => {
+      expect(written(value)).toBe(floatText(value));
+    }),
+    { seed: 15, numRuns: 20_000 },
+  );
+});
+
+test("floats at the edges of what is written without the runtime", () => {
+  const edges = [
+    1e-5,
+    9.999_999e-6,
+    0.000_012_345_678_901_234_5,
+    1e15,
+    999_999_999_999_999.9,
+    123_456_789_012_345.6,
+    0.1 + 0.2,
+    1 / 3,
+    5e-324,
+  ];
+  for (const edge of [...edges, 0.5, 1.5, 99_999.99, 0.999_999_999_999_999, 0.999_999_999_999_999_9]) {
+    for (const value of [edge, -edge]) expect(written(value)).toBe(floatText(value));
+  }
+});
