@@ -90,9 +90,10 @@ export class WordTable {
   numbersOf(words: Int32Array, validity: Validity, rowCount: number, isNew: boolean, nullIs: NullNumber, into: Int32Array): void {
     const nullIsNumber = nullIs === "a number of its own";
     for (let from = 0; from < rowCount; ) {
-      from = this.numbers === undefined
-        ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
-        : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
+      from =
+        this.numbers === undefined
+          ? this.byHash(words, validity, from, Math.min(rowCount, from + ROWS_AT_ONCE), isNew, nullIsNumber, into)
+          : this.byNumber(this.numbers, words, validity, from, rowCount, isNew, nullIsNumber, into);
     }
   }
 
