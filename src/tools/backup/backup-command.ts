@@ -37,9 +37,9 @@ are read where the server has them, and the server keeps them in place meanwhile
       ],
       flags: FLAGS,
       notes: [
-        "TARGET is a folder, or s3://bucket/prefix: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL",
-        "say how to reach it. The account needs mode rw. A backup can be restored to its moment, not to moments between two: take them as often",
-        "as that matters. See varve restore.",
+        "TARGET is a folder, or s3://bucket/prefix: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and",
+        "AWS_ENDPOINT_URL say how to reach it. The account needs mode rw. A backup can be restored to its moment, not to moments between",
+        "two: take them as often as that matters. See varve restore.",
         "",
         "Exit status: 0 done, 1 failed (what was copied is deleted again, earlier backups are whole), 2 for a wrong command line.",
       ],
