@@ -6,8 +6,10 @@ import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { systemClock } from "./base/clock.ts";
 import { bugText } from "./base/assert.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
+import { textLogWriter } from "./base/text-log.ts";
 import { RootLog } from "./base/log.ts";
 import { MetricRegistry } from "./base/metrics.ts";
+import type { Tracer } from "./base/trace/tracer.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
@@ -20,7 +22,7 @@ import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startIngestServer } from "./server/http/ingest-server.ts";
 import type { HttpListener } from "./server/http/listener.ts";
-import { listening, openThreadLog } from "./thread-parts.ts";
+import { listening, openThreadLog, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
 
 declare const self: Worker;
 
@@ -36,6 +38,7 @@ const MEMORY_MILLIS = 1000;
 interface Running {
   readonly log: RootLog;
   readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
   readonly http: HttpListener;
 }
 
@@ -50,8 +53,8 @@ function tell(message: FromWorker): void {
 }
 
 async function start(options: WorkerStart): Promise<Running> {
-  const { id, threads, settings, logFilter, port, socket } = options;
-  const log = new RootLog(logFilter);
+  const { id, threads, settings, logFilter, isTracing, port, socket } = options;
+  const log = new RootLog(logFilter, await textLogWriter(settings.logging.format));
   const shared = new SharedState(threads, options.sharedMemory);
   const wal = await openThreadLog(settings.wal, id, log.logger("wal"), { isRecovered: true });
   await wal.recover(() => undefined);
@@ -69,6 +72,8 @@ async function start(options: WorkerStart): Promise<Running> {
   setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
   const provider = settings.general.userProvider;
   const metrics = new MetricRegistry();
+  const tracer = openTracer(settings, id, log.logger("trace"), metrics);
+  tracer.isOn = isTracing;
   const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));
   setInterval(() => {
     memory.tick();
@@ -83,6 +88,7 @@ async function start(options: WorkerStart): Promise<Running> {
       userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
       logger: log.logger("http"),
       metrics,
+      tracer,
       memory,
       marks: new ConnectionMarks(options.marks),
       onBug: bug,
@@ -90,7 +96,7 @@ async function start(options: WorkerStart): Promise<Running> {
     socket,
     threads,
   );
-  return { log, metrics, http };
+  return { log, metrics, tracer, http };
 }
 
 let running: Running | undefined;
@@ -107,10 +113,14 @@ async function take(message: ToWorker): Promise<void> {
     case "filter":
       running?.log.setFilter(message.filter);
       return;
+    case "trace":
+      if (running !== undefined) running.tracer.isOn = message.isOn;
+      return;
     case "metrics":
       return tell({ kind: "metrics", families: (await running?.metrics.countedHere()) ?? [] });
     case "stop":
       await running?.http.stop(message.graceMs);
+      await running?.tracer.close(TRACE_GRACE_MS);
       return tell({ kind: "stopped" });
   }
 }

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { DbError } from "./base/error.ts";
 import type { LogFilter, RootLog } from "./base/log.ts";
 import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
+import type { Tracer } from "./base/trace/tracer.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { CatalogNews } from "./engine/threads/messages.ts";
@@ -34,6 +35,7 @@ export interface WorkerStart {
   readonly threads: number;
   readonly settings: Settings;
   readonly logFilter: LogFilter;
+  readonly isTracing: boolean;
   /** That the main thread listens on. */
   readonly port: number;
   /** Of the socket for requests that are passed on. */
@@ -49,6 +51,7 @@ export interface WorkerStart {
 export type ToWorker =
   | WorkerStart
   | { readonly kind: "filter"; readonly filter: LogFilter }
+  | { readonly kind: "trace"; readonly isOn: boolean }
   | { readonly kind: "metrics" }
   /** Stop accepting, finish requests. */
   | { readonly kind: "stop"; readonly graceMs: number };
@@ -84,6 +87,7 @@ export interface IngestThreadsParts {
   /** That of the main thread. */
   readonly http: HttpServer;
   readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
   readonly marks: ConnectionMarks;
   /** The program of a thread; tests give it one that misbehaves. */
   readonly script: string | undefined;
@@ -95,22 +99,30 @@ export interface IngestThreadsParts {
 export interface IngestThreads {
   /** Puts a log filter in force on all of them. */
   setFilter(filter: LogFilter): void;
+  /** Switches traces on all of them. */
+  setTracing(isOn: boolean): void;
   /** Stops accepting and waits for their requests, for at most `graceMs`. Their logs stay open until the engine closes. */
   stopListening(graceMs: number): Promise<void>;
   /** Ends them, once the engine is closed. */
   end(): void;
 }
 
-const NO_THREADS: IngestThreads = { setFilter: () => undefined, stopListening: () => Promise.resolve(), end: () => undefined };
+const NO_THREADS: IngestThreads = {
+  setFilter: () => undefined,
+  setTracing: () => undefined,
+  stopListening: () => Promise.resolve(),
+  end: () => undefined,
+};
 
 /** Starts the ingest threads beside this one; resolves when each listens. @throws DbError of the first that cannot */
-export async function startIngestThreads({ http, metrics, log, script, ...parts }: IngestThreadsParts): Promise<IngestThreads> {
+export async function startIngestThreads({ http, metrics, tracer, log, script, ...parts }: IngestThreadsParts): Promise<IngestThreads> {
   if (parts.shared.threads === 0) return NO_THREADS;
   const socket = ownerSocket(parts.settings.storage.dataHome);
   const forwarded = http.listenForForwarded(socket.path);
   const workers = await IngestWorkers.start({
     ...parts,
     logFilter: log.filter,
+    isTracing: tracer.isOn,
     port: http.port,
     socket: socket.path,
     script: script ?? new URL("./ingest-worker.ts", import.meta.url).href,
@@ -119,6 +131,7 @@ export async function startIngestThreads({ http, metrics, log, script, ...parts 
   metrics.addThreads(() => workers.metrics());
   return {
     setFilter: (filter) => workers.setFilter(filter),
+    setTracing: (isOn) => workers.setTracing(isOn),
     stopListening: async (graceMs) => {
       await workers.stopListening(graceMs);
       await forwarded.stop(graceMs); // The socket outlives the requests that came over it.
@@ -137,6 +150,7 @@ interface WorkersOptions {
   readonly shared: SharedState;
   readonly settings: Settings;
   readonly logFilter: LogFilter;
+  readonly isTracing: boolean;
   readonly port: number;
   readonly socket: string;
   readonly marks: ConnectionMarks;
@@ -170,6 +184,11 @@ class IngestWorkers {
     for (const { worker } of this.running) post(worker, { kind: "filter", filter });
   }
 
+  /** Switches traces on all threads. */
+  setTracing(isOn: boolean): void {
+    for (const { worker } of this.running) post(worker, { kind: "trace", isOn });
+  }
+
   /** What each thread counts. */
   async metrics(): Promise<readonly MetricFamilies[]> {
     const answers = this.running.map((running) => {
@@ -200,7 +219,7 @@ class IngestWorkers {
 
   /** Resolves when the thread listens. */
   private async add(id: number, options: WorkersOptions): Promise<void> {
-    const { engine, shared, settings, logFilter, port, socket, marks } = options;
+    const { engine, shared, settings, logFilter, isTracing, port, socket, marks } = options;
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
@@ -226,6 +245,7 @@ class IngestWorkers {
       threads: shared.threads,
       settings,
       logFilter,
+      isTracing,
       port,
       socket,
       sharedMemory: shared.memory,

@@ -11,6 +11,7 @@ import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { type Logger, RootLog } from "./base/log.ts";
+import { textLogWriter } from "./base/text-log.ts";
 import { printLogFilter } from "./base/text/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { versionText } from "./config/help.ts";
@@ -52,7 +53,7 @@ async function serve({ settings, warnings }: Start): Promise<void> {
     // Said past the log, which may be silent only because a level was misspelt: an unknown word is a target.
     process.stderr.write(`varve: warning: logging.level "${printLogFilter(filter)}" names targets only, so the rest of the log is off\n`);
   }
-  const log = new RootLog(filter);
+  const log = new RootLog(filter, await textLogWriter(settings.logging.format));
   const logger = log.logger("main");
   const asked = Promise.withResolvers<void>();
   let isStopping = false;

@@ -18,6 +18,8 @@ import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
+import type { Tracer } from "./base/trace/tracer.ts";
+import type { OnBackgroundWork } from "./engine/background-work.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
@@ -51,7 +53,7 @@ import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
-import { listening, nameThreadLogs, openThreadLog, openThreadLogs } from "./thread-parts.ts";
+import { listening, nameThreadLogs, openThreadLog, openThreadLogs, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest segment are flushed. */
@@ -99,11 +101,13 @@ export async function startStandalone(
   opened.defer(() => userProvider?.close());
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
-  const { engine, db, memory, shared, metrics, queryThreads, scheduler } = database;
+  const { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler } = database;
   const listeners: { stop(graceMs: number): Promise<void> }[] = [];
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
-  const control = sharedLogControl(log);
+  const control = sharedControl(log, tracer);
   const marks = new ConnectionMarks();
+  // HTTP comes last: who finds it ready goes on to the others.
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -111,21 +115,22 @@ export async function startStandalone(
     userProvider,
     logger: log.logger("http"),
     metrics,
+    tracer,
     memory,
     build: buildInfo(),
     configText: () => renderConfig(settings),
     dashboardFolder: fileURLToPath(new URL("./dashboard/gen", import.meta.url)),
     log: control,
+    setTracing: (isOn) => control.setTracing(isOn),
     analyzeStream: settings.http.analyzeStream,
     jaeger: { enabled: settings.jaeger.enable },
     marks,
     onBug,
   });
   listeners.push(http);
-  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
   const guard = startGuard([http.port, ...others.ports], marks, log, metrics);
   opened.defer(() => guard.close());
-  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, marks, script: threadScript, onBug });
+  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, tracer, marks, script: threadScript, onBug });
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
@@ -150,6 +155,7 @@ interface OpenDatabase {
   readonly shared: SharedState;
   readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
   readonly queryThreads: number;
   /** What must end after the engine has. */
   readonly afterEngine: DisposableStack;
@@ -171,19 +177,21 @@ async function openDatabase(
   const wished = Math.max(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART_LARGE));
   const pages = pageMemoryOf(Math.min(wished, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const scheduler = new Scheduler();
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here };
+  const metrics = new MetricRegistry().withProcessMetrics();
+  const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
+  opened.defer(() => tracer.close(TRACE_GRACE_MS));
+  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: traced(tracer) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
   tellRecovery(recovery, log.logger("main"));
   const spill = await openPrivateSpill(settings, log);
-  const metrics = new MetricRegistry().withProcessMetrics();
   const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
   const plans = new KnownPlans(settings.query.planCacheBytesMax);
   memory.register("plans", plans);
   registerPlanMetrics(metrics, plans);
-  const ofStatements = { ...statementLimits(settings, memory), spill, workers, plans, watch: statementWatch(settings, queries) };
+  const ofStatements = { ...statementLimits(settings, memory), spill, workers, plans, watch: statementWatch(settings, queries, tracer) };
   for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
   const db = new LocalDb(engine, scheduler, ofStatements, buildInfo(), externalFiles(settings.storage));
   registerTableMetrics(metrics, engine, db, spill);
@@ -191,7 +199,7 @@ async function openDatabase(
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, log, metrics);
   opened.defer(() => limits.close());
-  return { engine, db, memory, shared, metrics, queryThreads, scheduler, afterEngine };
+  return { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler, afterEngine };
 }
 
 function millisSince(monotonicMillis: number): number {
@@ -236,9 +244,18 @@ function tellRecovery(recovery: Awaited<ReturnType<typeof Engine.open>>["recover
 function statementWatch(
   { slow_query: slow }: Settings,
   { metrics, logger }: { readonly metrics: MetricRegistry; readonly logger: Logger },
+  tracer: Tracer,
 ): StatementWatch {
   const thresholdMillis = slow.enable ? slow.thresholdMs : Number.POSITIVE_INFINITY;
-  return new StatementWatch(metrics, logger, { thresholdMillis, sampleRatio: slow.sampleRatio });
+  return new StatementWatch(metrics, logger, { thresholdMillis, sampleRatio: slow.sampleRatio }, tracer);
+}
+
+/** Records flushes and merges. */
+function traced(tracer: Tracer): OnBackgroundWork {
+  return ({ kind, table, millis, rows, files, bytes }) => {
+    const attributes = { "varve.table": table, "varve.rows": rows, "varve.files": files, "varve.bytes": bytes };
+    tracer.record({ name: kind, parent: undefined, millis, attributes });
+  };
 }
 
 /** What one statement may take. */
@@ -297,15 +314,24 @@ function startGuard(
   return guard;
 }
 
-/** The log filter of this thread and of those that follow it. */
-function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogControl, "setFilter">): void } {
-  const followers: Pick<LogControl, "setFilter">[] = [log];
+/** What is switched on all threads at once. */
+type Switches = Pick<LogControl, "setFilter"> & { setTracing(isOn: boolean): void };
+
+/** The log filter, and whether there are traces, of this thread and of those that follow it. */
+function sharedControl(log: RootLog, tracer: Tracer): LogControl & Switches & { follow(others: Switches): void } {
+  const setTracing = (isOn: boolean): void => {
+    tracer.isOn = isOn;
+  };
+  const followers: Switches[] = [{ setFilter: (filter) => log.setFilter(filter), setTracing }];
   return {
     get filter() {
       return log.filter;
     },
     setFilter(filter) {
       for (const each of followers) each.setFilter(filter);
+    },
+    setTracing(isOn) {
+      for (const each of followers) each.setTracing(isOn);
     },
     follow(others) {
       followers.push(others);
@@ -316,7 +342,7 @@ function sharedLogControl(log: RootLog): LogControl & { follow(others: Pick<LogC
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug">>,
+  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">>,
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {

@@ -1,9 +1,13 @@
 /**
  * What every thread that takes writes has, made from the settings in one place: its log, and how it listens.
  */
+import { hostname } from "node:os";
 import { errorText } from "./base/error.ts";
 import { systemClock } from "./base/clock.ts";
 import type { Logger } from "./base/log.ts";
+import type { MetricRegistry } from "./base/metrics.ts";
+import { otlpSender } from "./base/trace/otlp-sender.ts";
+import { Tracer } from "./base/trace/tracer.ts";
 import { bodiesLimitOf } from "./config/memory-limit.ts";
 import type { Settings, WalSettings } from "./config/settings.ts";
 import type { ThreadLog } from "./engine/log/log-stream.ts";
@@ -13,12 +17,16 @@ import { type LocalWalOptions, openLocalWal } from "./storage/wal/local-wal.ts";
 import type { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { findThreadLogs, listThreadLogs, removeThreadLog, threadLogFolder } from "./storage/wal/thread-logs.ts";
 import type { Wal } from "./storage/wal/wal.ts";
+import { VERSION } from "./version.ts";
 
 /** Name of the time index of tables that writes make. */
 export const TIME_COLUMN = "greptime_timestamp";
 /** Name of the one field of tables of metrics. */
 const VALUE_COLUMN = "greptime_value";
 const HISTOGRAM_COLUMN = "greptime_native_histogram";
+
+/** Longest that a stop waits for traces to be sent, in milliseconds. */
+export const TRACE_GRACE_MS = 1000;
 
 /**
  * Opens the log of a thread; 0 is the main thread.
@@ -69,6 +77,22 @@ export async function nameThreadLogs(wal: WalSettings, names: ThreadLogNames, th
     await log.close();
   }
   if (threads > 0 || names.isThere) await names.set(() => listThreadLogs(wal.dir));
+}
+
+/** Records what a thread does. @param thread 0 is the main thread */
+export function openTracer({ logging }: Settings, thread: number, logger: Logger, metrics: MetricRegistry): Tracer {
+  const attributes = {
+    "service.name": "varve",
+    "service.version": VERSION,
+    "host.name": hostname(),
+    "process.pid": process.pid,
+    "thread.id": thread,
+  };
+  const resource = { attributes, scope: { name: "varve", version: VERSION } };
+  const { otlpEndpoint, sampleRatio, otlpTracing } = logging;
+  const tracer = new Tracer({ send: otlpSender(otlpEndpoint), resource, sampleRatio, clock: systemClock, logger, metrics });
+  tracer.isOn = otlpTracing;
+  return tracer;
 }
 
 /** How a thread listens, but for what it has of its own. `sharesPort`: whether other threads listen on the same address. */

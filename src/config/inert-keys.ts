@@ -85,10 +85,9 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
       batching_mode.experimental_enable_incremental_read batching_mode.read_preference`,
   },
   logging: {
-    why: "log lines go to stderr as JSON; redirect them to keep them in files",
-    keys: `dir log_format max_log_files append_stdout enable_file_logging enable_otlp_tracing enable_per_region_metrics otlp_endpoint
-      otlp_export_protocol otlp_headers tracing_sample_ratio slow_query`,
-    neutral: { log_format: ["json"], enable_file_logging: OFF, enable_otlp_tracing: OFF, enable_per_region_metrics: OFF },
+    why: "log lines go to stderr; redirect them to keep them in files",
+    keys: `dir max_log_files append_stdout enable_file_logging enable_per_region_metrics slow_query`,
+    neutral: { enable_file_logging: OFF, enable_per_region_metrics: OFF },
   },
   tracing: { why: NOT_YET, keys: "tokio_console_addr" },
   slow_query: {
@@ -112,6 +111,9 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
 
 /** Keys with a reason of their own. */
 const SINGLE: readonly InertKey[] = [
+  inert("logging.otlp_export_protocol", "traces go by OTLP over HTTP", ["http"]),
+  inert("logging.otlp_headers", "a name and a password may stand in logging.otlp_endpoint", []),
+  inert("logging.tracing_sample_ratio.rules", "all traces that begin here have one ratio", []),
   inert("wal.sync_write", "use wal.sync: always is the default", [true]),
   inert("wal.sync_period", "use wal.sync_interval with wal.sync = interval", []),
   inert("wal.file_size", "use wal.segment_size", []),

@@ -129,6 +129,12 @@ const tlsMode: Kind<TlsMode> = {
   fromText: (value) => choice<TlsMode>("disable", "prefer", "require", "verify_ca", "verify_full").fromText(value.replaceAll("-", "_")),
 };
 
+/** A URL that spans are posted to. */
+const traceEndpoint: Kind<string> = text('an address such as "http://localhost:4318/v1/traces"', (value) => {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) ? undefined : "it is no http or https URL";
+});
+
 /** Every knob, by section and field. */
 export const KNOBS: Knobs = {
   general: {
@@ -538,6 +544,32 @@ export const KNOBS: Knobs = {
       kind: logLevel,
       default: { level: "info", targets: new Map() },
       reason: "Log lines go to stderr; /debug/log_level changes the filter while the server runs.",
+    },
+    format: {
+      key: "logging.log_format",
+      kind: choice("auto", "text", "json"),
+      default: "auto",
+      reason: "How log lines are written: auto is words for people on a terminal and JSON for programs on a pipe or in a file.",
+    },
+    otlpTracing: {
+      key: "logging.enable_otlp_tracing",
+      kind: bool,
+      default: false,
+      reason: "True: requests, statements, flushes and merges are traced from the start; /debug/enable_trace switches that.",
+    },
+    otlpEndpoint: {
+      key: "logging.otlp_endpoint",
+      kind: traceEndpoint,
+      default: "http://localhost:4318/v1/traces",
+      secret: true,
+      reason:
+        "Where traces go, by OTLP over HTTP: where a collector listens by custom. A name and a password in it are sent as credentials.",
+    },
+    sampleRatio: {
+      key: "logging.tracing_sample_ratio.default_ratio",
+      kind: ratio,
+      default: 1,
+      reason: "Part of the traces that begin here which are recorded; those that clients began are as the client says.",
     },
   },
   slow_query: {

@@ -417,6 +417,10 @@ threads = 0
 
 [logging]
 level = "info"
+log_format = "auto"
+enable_otlp_tracing = false
+otlp_endpoint = "http://localhost:4318/v1/traces"
+tracing_sample_ratio.default_ratio = 1.0
 
 [slow_query]
 enable = true

@@ -5,7 +5,12 @@ import type { Settings } from "./settings.ts";
 
 /** Prints the settings in force; settings that are unset are left out. */
 export function renderConfig(settings: Settings): string {
-  const shown: Settings = { ...settings, general: { ...settings.general, userProvider: mask(settings.general.userProvider) } };
+  const { general, logging } = settings;
+  const shown: Settings = {
+    ...settings,
+    general: { ...general, userProvider: mask(general.userProvider) },
+    logging: { ...logging, otlpEndpoint: logging.otlpEndpoint.replace(/\/\/[^/?#]*@/, "//***@") },
+  };
   const sections: string[] = [];
   for (const [name, knobs] of Object.entries(KNOBS)) {
     const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(shown[name as keyof Settings]));

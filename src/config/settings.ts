@@ -193,6 +193,14 @@ export interface IngestSettings {
 /** `[logging]`. */
 export interface LoggingSettings {
   readonly level: LogFilter;
+  /** How lines are written. */
+  readonly format: "auto" | "text" | "json";
+  /** Whether the server traces itself from the start. */
+  readonly otlpTracing: boolean;
+  /** Where spans are posted to; may hold a name and a password. */
+  readonly otlpEndpoint: string;
+  /** Part of the traces that begin here, 0 to 1. */
+  readonly sampleRatio: number;
 }
 
 /** `[slow_query]`. */

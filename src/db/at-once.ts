@@ -70,11 +70,12 @@ export class AtOnce {
     }
   }
 
-  private note(text: string, { database, client = "" }: Session, rows: number, millis: number): void {
+  private note(text: string, { database, client = "", trace }: Session, rows: number, millis: number): void {
     this.parts.watch?.ended({
       kind: "select",
       database,
       client,
+      trace,
       get query() {
         return shownText(text); // Asked for where it was slow.
       },

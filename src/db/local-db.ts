@@ -348,11 +348,11 @@ export class LocalDb implements Db {
       begun.end();
       await room.close();
       const { kind } = statement;
-      const { database, client = "" } = session;
+      const { database, client = "", trace } = session;
       const { memoryBytes, spilledBytes } = room;
       const { workedMillis, rows } = timed;
       const took = { workedMillis, rows, memoryBytes, spilledBytes };
-      watch?.ended({ kind, database, client, query: begun.query, ...timed.end(signal), ...took });
+      watch?.ended({ kind, database, client, trace, query: begun.query, ...timed.end(signal), ...took });
     }
   }
 

@@ -23,7 +23,7 @@ interface QueryRoom {
 /** Puts a read on the list of statements; whoever asked calls its `done`. */
 export function openQuery({ kind, text, times, deadline }: ReadAsk, session: Session, room: QueryRoom): QueryPermit {
   const { running, clock, timeoutMillis, memoryBytesMax, pool, watch } = room;
-  const { database, client = "" } = session;
+  const { database, client = "", trace } = session;
   const timed = new TimedStatement(clock);
   const ofAll = { millis: timeoutMillis, key: "query.timeout" };
   const begun = running.begin(text, session, session.signal, deadline === undefined ? ofAll : soonerOf(ofAll, deadline));
@@ -35,7 +35,7 @@ export function openQuery({ kind, text, times, deadline }: ReadAsk, session: Ses
     account?.close();
     const { workedMillis, rows } = timed;
     const took = { rows, memoryBytes: account?.peakBytes ?? 0, spilledBytes: 0, ...(times === undefined ? {} : { times }) };
-    watch?.ended({ kind, database, client, query: begun.query, ...timed.end(signal), workedMillis, ...took });
+    watch?.ended({ kind, database, client, trace, query: begun.query, ...timed.end(signal), workedMillis, ...took });
   };
   return {
     signal,

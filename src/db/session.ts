@@ -1,3 +1,4 @@
+import type { TraceContext } from "../base/trace/trace-context.ts";
 import type { SessionVariables } from "../query/query-context.ts";
 import type { User } from "./auth/user.ts";
 
@@ -7,4 +8,6 @@ export interface Session extends SessionVariables {
   readonly signal: AbortSignal;
   /** Address of the client, for the list of statements that run. */
   readonly client?: string;
+  /** The span that its statements are part of. */
+  readonly trace?: TraceContext;
 }

@@ -9,7 +9,9 @@
 import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { Logger } from "../base/log.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
-import { type StatusCode, statusNameOf } from "../base/status-code.ts";
+import { StatusCode, statusNameOf } from "../base/status-code.ts";
+import type { TraceContext } from "../base/trace/trace-context.ts";
+import type { EndedWork, Tracer } from "../base/trace/tracer.ts";
 import type { ReadTimes } from "./read-permit.ts";
 import type { RunningStatements } from "./running-statements.ts";
 
@@ -38,6 +40,8 @@ export interface EndedStatement {
   readonly spilledBytes: number;
   /** Of a PromQL query that is no SQL. */
   readonly times?: ReadTimes;
+  /** The span that it is part of. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Which statements are logged. */
@@ -59,10 +63,13 @@ export class StatementWatch {
   private readonly kills: Counter<"catalog">;
   /** Counts up with each slow statement; one is logged whenever it reaches the next whole number. */
   private share = 0;
+  private readonly tracer: Tracer | undefined;
 
-  constructor(metrics: MetricRegistry, logger: Logger, slow: SlowStatements) {
+  /** @param tracer records each statement; absent: nobody does */
+  constructor(metrics: MetricRegistry, logger: Logger, slow: SlowStatements, tracer?: Tracer) {
     this.slow = slow;
     this.logger = logger;
+    this.tracer = tracer;
     this.statements = metrics.counter(
       "varve_statements_total",
       "statements that ended, by what they were and how they ended; texts that do not parse are of kind unparsed",
@@ -106,10 +113,11 @@ export class StatementWatch {
     this.statements.inc({ kind, code: statusNameOf(code) });
     this.seconds.observe({ kind }, workedMillis / 1000);
     if (rows > 0) this.rows.inc(rows);
+    if (this.tracer?.isOn === true) this.tracer.record(workOf(statement));
     if (workedMillis >= this.slow.thresholdMillis) this.tellSlow(statement);
   }
 
-  private tellSlow({ code, millis, workedMillis, times: asked, ...rest }: EndedStatement): void {
+  private tellSlow({ code, millis, workedMillis, times: asked, trace: _, ...rest }: EndedStatement): void {
     this.slowOnes.inc();
     this.share += this.slow.sampleRatio;
     if (this.share < 1) return;
@@ -117,4 +125,20 @@ export class StatementWatch {
     const times = { millis: Math.round(workedMillis), waitedForReaderMillis: Math.round(millis - workedMillis) };
     this.logger.warn({ ...times, code: statusNameOf(code), ...rest, ...asked }, "a statement was slow");
   }
+}
+
+/** A statement as a span shows it. Source of the names: OpenTelemetry's semantic conventions for databases. */
+function workOf({ kind, database, query, code, millis, workedMillis, rows, memoryBytes, spilledBytes, trace }: EndedStatement): EndedWork {
+  const attributes = {
+    "db.system.name": "varve",
+    "db.namespace": database,
+    "db.operation.name": kind,
+    "db.query.text": query,
+    "db.response.returned_rows": rows,
+    "varve.worked_ms": Math.round(workedMillis * 1000) / 1000,
+    "varve.memory_bytes": memoryBytes,
+    "varve.spilled_bytes": spilledBytes,
+  };
+  const failure = code === StatusCode.Success ? undefined : statusNameOf(code);
+  return { name: kind, parent: trace, millis, attributes, failure };
 }

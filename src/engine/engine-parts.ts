@@ -8,6 +8,7 @@ import type { FileStore } from "../storage/file-store/file-store.ts";
 import type { MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { FlushExecutor } from "../storage/sst/write/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
+import type { OnBackgroundWork } from "./background-work.ts";
 import type { CompactionLimits } from "./compaction/compactor.ts";
 import type { FlushLimits } from "./flush/flush-scheduler.ts";
 import type { DiskWatchOptions } from "./health/disk-watch.ts";
@@ -48,6 +49,8 @@ export interface EngineParts {
    * acknowledges and commits nothing any more.
    */
   readonly onBug: (error: Error) => void;
+  /** Is told of each flush and merge that ended well. Default: nobody is. */
+  readonly onWork?: OnBackgroundWork | undefined;
   /** Most bytes of decoded pages kept. */
   readonly pageCacheBytes: number;
   /** The memory of the whole server, in which the engine counts. Default: one without a limit. */

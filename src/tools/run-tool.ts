@@ -31,6 +31,8 @@ function processIo(): ToolIo {
     if (interrupted.signal.aborted) process.exit(status); // The second one is meant.
     interrupted.abort();
   };
+  // Whoever reads the pipe has enough, as `head` has: that is the status of a program that dies by it.
+  process.stdout.on("error", (error: Error & { readonly code?: string }) => process.exit(error.code === "EPIPE" ? 141 : 1));
   process.on("SIGINT", onSignal(130));
   process.on("SIGTERM", onSignal(143));
   return {

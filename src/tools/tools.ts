@@ -8,6 +8,11 @@ export const TOOLS: readonly Tool[] = [
     load: async () => (await import("./sql/sql.ts")).sql,
   },
   {
+    name: "export",
+    summary: "writes tables, queries or whole databases of a running server into files",
+    load: async () => (await import("./export/export.ts")).exportTool,
+  },
+  {
     name: "import",
     summary: "reads files or another server into a running server",
     load: async () => (await import("./import/import.ts")).importTool,

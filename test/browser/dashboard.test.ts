@@ -1,7 +1,7 @@
 /**
- * The dashboard in a real browser, beside a server with accounts: sign in, write, complete, query, chart, browse, traces, dry runs, kill, in
- * both themes and on a phone's width; no error in the console, nothing that axe-core finds, no text that becomes markup. Pictures go to
- * `VARVE_PICTURES` when that names a folder.
+ * The dashboard in a real browser, beside a server with accounts: sign in, write, complete, query, chart, browse, traces, dry runs, kill,
+ * in both themes and on a phone's width; no error in the console, nothing that axe-core finds, no text that becomes markup. Pictures go
+ * to `VARVE_PICTURES` when that names a folder.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { traceBody } from "./trace-body.ts";
 
 const TIMEOUT_MS = 240_000;
 const MARKUP = "<img src=x onerror=document.title='markup'>";
-/** Longest that a script may hold the page while a long answer comes: 100 ms are wanted and printed, a slow machine takes some times that. */
+/** Longest that a script may hold the page while a long answer comes: 100 ms are wanted; a slow machine takes some times that. */
 const TASK_MS_MAX = 1000;
 /** What the policy says of styles that are none of the page's: axe looks by some, the browser types over a selection with some. */
 const REFUSED_STYLE = "Applying inline style violates";
@@ -41,13 +41,22 @@ afterAll(async () => {
   if (hasChromium) await server.end();
 });
 
-async function sent(path: string, init: { readonly body: string | Uint8Array<ArrayBuffer>; readonly headers?: Readonly<Record<string, string>> }): Promise<void> {
+/** A body and its headers. */
+interface Sent {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function sent(path: string, init: Sent): Promise<void> {
   const answer = await fetch(`${server.url}${path}`, { method: "POST", ...init, headers: { ...AUTHORIZATION, ...init.headers } });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
-const press = (label: string): string =>
-  `(() => { const found = [...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(label)}); found?.click(); return found !== undefined; })()`;
+const press = (label: string): string => `(() => {
+  const found = [...document.querySelectorAll("button")].find((each) => each.textContent === ${JSON.stringify(label)});
+  found?.click();
+  return found !== undefined;
+})()`;
 const hasText = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
 
 /** Opens a page of the dashboard, and signs in when it asks. */
@@ -88,13 +97,9 @@ function problemsOf({ problems }: Page): readonly string[] {
 /** What axe-core finds wrong. */
 async function axe(page: Page): Promise<readonly string[]> {
   const source = await Bun.file(createRequire(import.meta.url).resolve("axe-core/axe.min.js")).text();
-  await page
-    .run(`typeof axe === "undefined" ? (${JSON.stringify(source)}, eval)(${JSON.stringify(source)}) && 1 : 1`)
-    .catch(() => undefined);
   await page.run(source);
-  const found = await page.run(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")))`,
-  );
+  const found = await page.run(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")))`);
   return found as readonly string[];
 }
 
@@ -240,12 +245,14 @@ describe.skipIf(!hasChromium)("the dashboard", () => {
       await withPage("MAP nowhere.example 127.0.0.1", async (page) => {
         await signedIn(page);
         const paint = await page.run(`performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? -1`);
-        await page.run(
-          `window.longest = 0; new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration); }).observe({ entryTypes: ["longtask"] }); 1`,
-        );
-        await page.run(
-          `document.querySelectorAll(".query-page select")[0].value = ""; document.querySelectorAll(".query-page select")[0].dispatchEvent(new Event("change"))`,
-        );
+        await page.run(`window.longest = 0;
+          const watch = new PerformanceObserver((list) => {
+            for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+          });
+          watch.observe({ entryTypes: ["longtask"] });
+          const [limit] = document.querySelectorAll(".query-page select");
+          limit.value = "";
+          limit.dispatchEvent(new Event("change"));`);
         await setQuery(page, "SELECT value AS n, value * 2 AS twice, concat('row ', value) AS name FROM generate_series(1, 1000000)");
         await page.press("Enter", { ctrl: true });
         await page.until(hasText("1,000,000 rows in"), 120_000);

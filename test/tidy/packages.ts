@@ -21,6 +21,7 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   "h3-js": "cells of H3 in SQL: the index's own C library, compiled; loaded by the first query that needs it",
   hyparquet: "reads the footer of foreign Parquet files; the oracle of our own reader",
   pino: "log lines as JSON with little work a line",
+  "pino-pretty": "log lines as words on a terminal; loaded by a server that has one",
   "prom-client": "metric families and their text format at /metrics",
   re2js: "regular expressions of pipelines, SQL and label matchers in time linear in the text: patterns come from anyone",
   s2js: "cells of S2 in SQL, typed and without native code; loaded by the first query that needs it",

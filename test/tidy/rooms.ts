@@ -55,7 +55,16 @@ const HOUSES: Readonly<Record<string, House>> = {
   "src/query/sql": { ranks: [["syntax"], ["tokens"], ["print"], ["grammar"]], contracts: [] },
   "src/query/sql/grammar": { ranks: [["base"], ["expression"], ["query"], ["statement"]], contracts: [] },
   "src/query/function": {
-    ranks: [["value"], ["time"], ["signature"], ["number"], ["text", "geo", "json", "nested", "sketch"], ["aggregate"], ["family"]],
+    ranks: [
+      ["value"],
+      ["time"],
+      ["signature"],
+      ["number"],
+      ["text", "geo", "json", "nested", "sketch"],
+      ["columns"],
+      ["aggregate"],
+      ["family"],
+    ],
     contracts: [],
   },
   "src/query/plan": { ranks: [["bind"], ["common"], ["virtual"], ["rules"], ["from"], ["select"], ["range"]], contracts: [] },
@@ -88,7 +97,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["change", "backup"],
       ["wiring"],
     ],
-    contracts: ["engine-parts.ts"],
+    contracts: ["engine-parts.ts", "background-work.ts"],
   },
   "src/format/parquet": {
     ranks: [["encodings", "thrift"], ["schema"], ["page"], ["chunks"], ["footer"], ["reading", "writing"], ["groups"], ["testing"]],

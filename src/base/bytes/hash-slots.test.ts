@@ -25,6 +25,36 @@ describe("hash slots", () => {
     );
   });
 
+  test("that grow in steps have each entry among the new slots or the older ones, which hashes that have moved need not look at", () => {
+    const step = fc.record({ hash: fc.oneof(fc.nat(6), fc.integer()), moved: fc.constantFrom(0, 0, 1, 20) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), fc.constantFrom(2 as const, 3 as const), (steps, stride) => {
+        const slots = new HashSlots(4, { stride, inSteps: true });
+        const found = (pairs: Int32Array, mask: number, hash: number): number[] => {
+          const entries: number[] = [];
+          for (let slot = hash & mask; pairs[slot * stride + stride - 1] !== 0; slot = (slot + 1) & mask) {
+            const at = slot * stride;
+            const entry = (pairs[at + stride - 1] ?? 0) - 1;
+            if (pairs[at] === hash && (stride === 2 || pairs[at + 1] === -entry)) entries.push(entry);
+          }
+          return entries;
+        };
+        const all = new Map<number, number[]>();
+        for (const [entry, { hash, moved }] of steps.entries()) {
+          slots.add(hash | 0, entry, -entry);
+          all.set(hash | 0, [...(all.get(hash | 0) ?? []), entry]);
+          if (moved > 0) slots.move(moved);
+          if (entry % 10 !== 0) continue;
+          for (const [each, want] of all) {
+            const older = slots.older !== undefined && slots.mayBeOlder(each) ? found(slots.older, slots.olderSlotMask, each) : [];
+            expect([...new Set([...found(slots.pairs, slots.slotMask, each), ...older])].sort((a, b) => a - b)).toEqual(want);
+          }
+        }
+      }),
+      { seed: 5, numRuns: 60 },
+    );
+  });
+
   test("take at most 21.4 B an entry, and always keep free ones, where a lookup ends", () => {
     const slots = new HashSlots(8);
     for (let entry = 0; entry < 5000; entry++) {

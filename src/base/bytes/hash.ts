@@ -14,8 +14,19 @@ export function crc32(bytes: Uint8Array, seed = 0): number {
   return Bun.hash.crc32(bytes, seed) as number;
 }
 
+/** A secret of the process, odd. */
+function secret(): number {
+  return crypto.getRandomValues(new Int32Array(1)).reduce((_, value) => value | 1, 1);
+}
+
 /** Begins the hashes of tables in memory: nobody outside can make keys that meet. */
-export const HASH_SEED: number = crypto.getRandomValues(new Int32Array(1)).reduce((_, value) => value | 1, 1);
+export const HASH_SEED: number = secret();
+
+/**
+ * What a hash is multiplied by after each word. Without it whoever flips the highest bit of a word knows which bits of the next one undo
+ * that, whatever the seed: texts of 160 bytes could be made of which a million meet.
+ */
+export const HASH_FACTOR: number = secret();
 
 /** A signed 32-bit hash of `bytes[start, end)` for tables in memory, four bytes at a time; another in each process. */
 export function bytesHash(bytes: Uint8Array, start: number, end: number): number {
@@ -25,7 +36,7 @@ export function bytesHash(bytes: Uint8Array, start: number, end: number): number
     const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
     const high = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
     hash = Math.imul(hash ^ (low | (high << 16)), 0x85ebca6b);
-    hash ^= hash >>> 15;
+    hash = Math.imul(hash ^ (hash >>> 15), HASH_FACTOR);
   }
   let rest = 0;
   for (; at < end; at++) rest = (rest << 8) | (bytes[at] as number);

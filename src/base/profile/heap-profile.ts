@@ -13,7 +13,7 @@ import { MEMORY_PARTS, type ServerMemory } from "../memory/server-memory.ts";
 import { Frames, type Profile, type Stack } from "./profile.ts";
 
 /** Most objects of a heap of which a snapshot is taken. Reason: 3 s in which nothing else runs. Error: RuntimeResourcesExhausted. */
-export const SNAPSHOT_OBJECTS_MAX = 500_000;
+const SNAPSHOT_OBJECTS_MAX = 500_000;
 
 /** Objects and bytes of one type. */
 interface TypeCount {

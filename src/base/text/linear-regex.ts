@@ -132,8 +132,8 @@ class LinearRegex implements Regex {
   }
 }
 
-/** A replacement with `$1`, `$name`, `${name}` and `$$`; groups that do not exist are empty. */
-export function compileReplacement(text: string, regex: Regex): (groups: readonly (string | undefined)[]) => string {
+/** A replacement with `$1`, `$name`, `${name}` and `$$`: texts and numbers of groups, of which those that do not exist are empty. */
+export function replacementParts(text: string, regex: Pick<Regex, "names">): readonly (string | number)[] {
   const numbers = new Map(regex.names);
   const parts: (string | number)[] = [];
   let at = 0;
@@ -145,6 +145,12 @@ export function compileReplacement(text: string, regex: Regex): (groups: readonl
     else parts.push(/^\d{1,5}$/.test(name) ? Number(name) : (numbers.get(name) ?? Number.MAX_SAFE_INTEGER));
   }
   parts.push(text.slice(at));
-  if (at === 0) return () => text;
+  return parts;
+}
+
+/** The same as a function of a match's groups, the whole first. */
+export function compileReplacement(text: string, regex: Pick<Regex, "names">): (groups: readonly (string | undefined)[]) => string {
+  const parts = replacementParts(text, regex);
+  if (parts.length === 1) return () => String(parts[0]);
   return (groups) => parts.map((part) => (typeof part === "string" ? part : (groups[part] ?? ""))).join("");
 }

@@ -8,6 +8,7 @@
  * again later and later; nothing waits for it. One that the disk has no room for does not begin. What a failed commit left is settled first
  * (file-swaps.ts).
  */
+import type { OnBackgroundWork } from "../background-work.ts";
 import { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
@@ -66,6 +67,7 @@ export interface CompactorParts {
   readonly sure: SureSteps;
   /** Counts what the worker needs. */
   readonly workerMemory: MemoryCounter;
+  readonly onWork?: OnBackgroundWork | undefined;
 }
 
 /** Work done since the start; write amplification is `bytesWritten` over the bytes of flushes, plus one. */
@@ -351,6 +353,7 @@ export class Compactor {
     const { name } = region.schemaNow;
     const detail = { table: name, files: inputs.length, rows: made?.rowCount ?? 0, bytesRead, bytesWritten, millis: Math.round(millis) };
     this.parts.logger.debug(detail, "compacted");
+    this.parts.onWork?.({ kind: "merge", table: name, millis, rows: detail.rows, files: inputs.length, bytes: bytesWritten });
   }
 
   private optionsOf(schema: TableSchema): PickOptions {

@@ -7,6 +7,7 @@
  * and a full disk must not get fuller with each try. Nothing newer of the table, such as deletes of those rows, reaches a file before. If
  * the rows are removed meanwhile, the commit that removes them takes the entries away.
  */
+import type { OnBackgroundWork } from "../background-work.ts";
 import type { Clock } from "../../base/clock.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import type { Logger } from "../../base/log.ts";
@@ -41,6 +42,7 @@ export interface FlusherParts {
   /** Counts what the worker needs. */
   readonly workerMemory: MemoryCounter;
   readonly threads: ThreadHosts;
+  readonly onWork?: OnBackgroundWork | undefined;
   /** Called when a table has new files. */
   onFlushed(region: Region): void;
 }
@@ -186,6 +188,7 @@ export class Flusher {
       const bytes = made.reduce((sum, file) => sum + file.byteLength, 0);
       const millis = Math.round(clock.monotonicMillis() - started);
       logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis, tables: work.length }, "flushed");
+      this.parts.onWork?.({ kind: "flush", table: region.schemaNow.name, millis, rows, files: made.length, bytes });
     }
     return done;
   }

@@ -15,7 +15,7 @@ export interface FileWork {
 }
 
 /** What of an engine's parts this takes. */
-type FileWorkParts = Pick<EngineParts, "merger" | "flusher" | "limits" | "compaction">;
+type FileWorkParts = Pick<EngineParts, "merger" | "flusher" | "limits" | "compaction" | "onWork">;
 
 /** Makes it. Nothing runs yet. */
 export function wireFileWork(parts: FileWorkParts, ground: Ground, threads: ThreadHosts): FileWork {
@@ -24,10 +24,10 @@ export function wireFileWork(parts: FileWorkParts, ground: Ground, threads: Thre
   return { compactor, flusher, flushes: makeScheduler(parts, ground, flusher) };
 }
 
-function makeCompactor({ merger, compaction: limits }: FileWorkParts, ground: Ground): Compactor {
+function makeCompactor({ merger, compaction: limits, onWork }: FileWorkParts, ground: Ground): Compactor {
   const { meta, files, clock, expiry, troubles, sure, workerMemory, logger, live, schemas, disk } = ground;
   return new Compactor(
-    { merger, meta, files, clock, expiry, limits, troubles, sure, workerMemory, logger: logger.child("compaction") },
+    { merger, meta, files, clock, expiry, limits, troubles, sure, workerMemory, onWork, logger: logger.child("compaction") },
     {
       regions: () => live.regions(),
       isLive: (region) => live.isLive(region),
@@ -37,11 +37,11 @@ function makeCompactor({ merger, compaction: limits }: FileWorkParts, ground: Gr
   );
 }
 
-function makeFlusher({ flusher: executor }: FileWorkParts, ground: Ground, threads: ThreadHosts, compactor: Compactor): Flusher {
+function makeFlusher({ flusher: executor, onWork }: FileWorkParts, ground: Ground, threads: ThreadHosts, compactor: Compactor): Flusher {
   const { meta, files, clock, logger, live: tables, schemas, sequences, trimmer, sure, workerMemory } = ground;
   const onFlushed = (region: Region): void => compactor.flushed(region);
   const stores = { meta, files, schemas, tables, sequences, trimmer };
-  return new Flusher({ ...stores, executor, clock, logger, sure, workerMemory, threads, onFlushed });
+  return new Flusher({ ...stores, executor, clock, logger, sure, workerMemory, threads, onWork, onFlushed });
 }
 
 function makeScheduler({ limits }: FileWorkParts, ground: Ground, flusher: Flusher): FlushScheduler<Region> {

@@ -41,7 +41,7 @@ export const STEP_ROWS = 16_384;
 export const WRITE_CELLS_MAX = 163_840;
 
 /**
- * Tag sets of one write that nobody has seen, nearly; a table's further rows are writes of their own. Reason: each takes 2 to 3 us while its
- * series is made, at once with its write: 16,384 of them held the thread for 48 ms of its time. Error: none.
+ * Tag sets of one write that nobody has seen, nearly; a table's further rows are writes of their own. Reason: each takes 2 to 3 us
+ * while its series is made, at once with its write: 16,384 of them held the thread for 48 ms of its time. Error: none.
  */
 export const WRITE_NEW_KEYS_MAX = 4096;

@@ -3,6 +3,7 @@
  * every part is what a column of its type is in a JSON file: so all of it can be read again.
  */
 import { type DataType, isNested, type NestedType } from "../../column/data-type.ts";
+import { daysFromCivil } from "../../value/civil.ts";
 import { shortestFloat32 } from "../../value/float32.ts";
 import { decodeNested, type NestedPart } from "../../column/nested.ts";
 import { scalarAt } from "../../column/scalar.ts";
@@ -31,6 +32,7 @@ function textOfType(type: DataType, patterns: TimePatterns): (value: Present) =>
   switch (type.kind) {
     case "timestamp": {
       const scale = NANOS_PER_UNIT[type.unit];
+      if (patterns.timestamp === undefined) return farTimestamps(type, scale);
       return patterned(patterns.timestamp, type, (value) => BigInt(value as bigint) * scale);
     }
     case "date":
@@ -106,6 +108,17 @@ function nestedWriter(type: NestedType, patterns: TimePatterns): (value: Present
 
 /** JSON as a name of JSON, which is a text. */
 const nameOf = (json: string): string => (json.startsWith('"') ? json : JSON.stringify(json));
+
+/** Nanoseconds up to which a year has six digits at most: what is read again as a date. */
+const DATED_NANOS: bigint = BigInt(daysFromCivil(999_999, 1, 1)) * NANOS_PER_DAY;
+
+/** Times so far away that no text of theirs is read again are whole numbers of their unit, which is. */
+function farTimestamps(type: DataType, scale: bigint): (value: Present) => string {
+  return (value) => {
+    const nanos = BigInt(value as bigint) * scale;
+    return nanos > DATED_NANOS || nanos < -DATED_NANOS ? String(value) : toText(value, type);
+  };
+}
 
 function patterned(pattern: TimePattern | undefined, type: DataType, nanosOf: (value: Present) => bigint): (value: Present) => string {
   return pattern === undefined ? (value) => toText(value, type) : (value) => pattern.format(nanosOf(value));

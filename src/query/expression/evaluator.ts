@@ -6,104 +6,54 @@ import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { assert } from "../../base/assert.ts";
 import { type DataType, isNested } from "../../column/data-type.ts";
 import type { NumberArray, Vector } from "../../column/vector.ts";
+import { sliceBatch } from "../../column/slice.ts";
+import { vectorOfTexts } from "../../column/texts.ts";
 import { bucketOf } from "./bucket-of.ts";
 import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
-import { emitFilter, emitProjection, isCodes, type LoopConstant, type LoopText, layoutOf } from "./emit.ts";
+import { isCodes } from "./emit.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
-import { generated } from "./generated-code.ts";
+import { runSteps, StepsByLayout } from "./filter-steps.ts";
 import type { Value } from "../function/value/value.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
 import { LiftedTable } from "./lifted-table.ts";
+import { constantsOf, type LoopParts, Loops, tablesOf, updateTables, vectorsOfLoop } from "./loops.ts";
 import { RowValues, withLongConstants } from "./row-values.ts";
+import { type ColumnParts, type ColumnRun, columnRun, readsTexts } from "./text-columns.ts";
+import { endOfPiece, joinedPieces, moveBy, textColumnsOf } from "./text-pieces.ts";
 import { timeParts } from "./time-parts.ts";
 import { BatchRow, batchTooLarge, constantVector, valuesVector } from "./vector-values.ts";
 
 /** Bytes from which a value counts as the query's memory while those of its batch are computed: few rows have as many. */
 const COUNTED_BYTES_MIN: number = 64 * 1024;
 
-type FilterLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, S: Uint32Array) => number;
 type ProjectionLoop = (V: readonly Vector[], P: unknown, T: unknown, n: number, O: NumberArray, M: Uint8Array) => number;
 
-interface Loop<F> {
-  readonly run: F;
-  readonly text: LoopText;
-  readonly tables: readonly LiftedTable[];
+/** What the loops of an expression are made with. */
+function loopParts(kind: LoopParts["kind"], headers: readonly ColumnHeader[], context: EvaluationContext): LoopParts {
+  const columns: ColumnParts = {
+    environment: context.environment,
+    other: (expression) => {
+      const evaluator = new VectorEvaluator(expression, headers, context);
+      return (batch) => evaluator.quickVector(batch);
+    },
+  };
+  return { kind, context, columns, tableOf: (expression, column) => tableOf(expression, column, headers, context) };
 }
 
-const PARAMETERS = { filter: ["V", "P", "T", "n", "S"], project: ["V", "P", "T", "n", "O", "M"] } as const;
-
-/** Loops of one expression by layout. */
-class Loops<F extends (...args: never[]) => number> {
-  private readonly byLayout = new Map<string, Loop<F> | undefined>();
-  private readonly expression: TypedExpression;
-  private readonly kind: "filter" | "project";
-  private readonly context: EvaluationContext;
-  private readonly columns: readonly number[];
-
-  constructor(expression: TypedExpression, kind: "filter" | "project", context: EvaluationContext) {
-    this.expression = expression;
-    this.kind = kind;
-    this.context = context;
-    this.columns = [...columnsOf(expression)];
-  }
-
-  /** The loop for a batch laid out like this, or undefined when there is none. */
-  of(batch: Batch): Loop<F> | undefined {
-    if (this.context.interpretOnly) return undefined;
-    const key = this.columns.map((index) => this.layoutKey(batch.vectors[index])).join(",");
-    if (this.byLayout.has(key)) return this.byLayout.get(key);
-    const made = this.make(batch);
-    this.byLayout.set(key, made);
-    return made;
-  }
-
-  private layoutKey(vector: Vector | undefined): string {
-    if (vector === undefined) return "-";
-    const { kind, array, nullable } = layoutOf(vector);
-    return `${kind} ${array} ${nullable}`;
-  }
-
-  private make(batch: Batch): Loop<F> | undefined {
-    const layout = batch.vectors.map(layoutOf);
-    const text = this.kind === "filter" ? emitFilter(this.expression, layout) : emitProjection(this.expression, layout);
-    if (text === undefined) return undefined;
-    this.context.onSource?.(this.kind, text.body);
-    const run = generated<F>(this.kind, PARAMETERS[this.kind], text.body);
-    return { run, text, tables: text.lifted.map((lifted) => new LiftedTable(lifted.expression, this.context.environment)) };
-  }
-}
-
-function constantsOf(constants: readonly LoopConstant[], batch: Batch): readonly unknown[] {
-  return constants.map((constant) => {
-    if (constant.kind === "value") return constant.value;
-    const vector = batch.vectors[constant.column];
-    return vector?.kind === "time" ? clampedOffset(constant.value - vector.base) : 0;
+/** A table of the values of entries, which are computed as a batch of their own where that is quick. */
+function tableOf(expression: TypedExpression, column: number, headers: readonly ColumnHeader[], context: EvaluationContext): LiftedTable {
+  let evaluator: VectorEvaluator | undefined;
+  return new LiftedTable(expression, context.environment, (entries, count) => {
+    evaluator ??= new VectorEvaluator(expression, headers, context);
+    const vectors = headers.map((_, index) => (index === column ? entries : NO_ROWS));
+    return evaluator.quickVector({ rowCount: count, vectors });
   });
 }
 
-/** A difference of times as a number that compares rightly with offsets, all of which lie within ±2^53. */
-function clampedOffset(difference: bigint): number {
-  if (difference > 2n ** 53n) return 2 ** 54;
-  return difference < -(2n ** 53n) ? -(2 ** 54) : Number(difference);
-}
-
-function tablesOf(loop: Loop<unknown>, batch: Batch): readonly unknown[] {
-  return loop.tables.map((table, i) => {
-    const vector = batch.vectors[loop.text.lifted[i]?.column ?? -1];
-    if (vector === undefined || !isCodes(vector)) throw new Error("a lifted expression reads a column of codes");
-    return table.update(vector, batch.rowCount);
-  });
-}
-
-/** Brings the tables of a loop up to a batch, with turns for others. */
-async function updateTables(loop: Loop<unknown> | undefined, batch: Batch, context: EvaluationContext): Promise<void> {
-  for (const [i, table] of loop?.tables.entries() ?? []) {
-    const vector = batch.vectors[loop?.text.lifted[i]?.column ?? -1];
-    if (vector !== undefined && isCodes(vector)) await table.updateInTurns(vector, batch.rowCount, context);
-  }
-}
+/** Stands for columns that an expression does not read. */
+const NO_ROWS: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
 
 function rowAt(row: BatchRow, at: number): RowReader {
   row.row = at;
@@ -112,43 +62,68 @@ function rowAt(row: BatchRow, at: number): RowReader {
 
 /** Rows of batches where a condition is true. */
 export class FilterEvaluator {
-  private loops: Loops<FilterLoop>;
+  private steps: StepsByLayout;
   private predicate: TypedExpression;
   private rows: RowValues | undefined;
   private readonly headers: readonly ColumnHeader[];
   private readonly context: EvaluationContext;
+  private readonly parts: LoopParts;
   private selection = new Uint32Array(0);
+  private texts: readonly number[];
 
   constructor(predicate: TypedExpression, headers: readonly ColumnHeader[], context: EvaluationContext) {
     this.predicate = predicate;
     this.headers = headers;
     this.context = context;
-    this.loops = new Loops(predicate, "filter", context);
+    this.parts = loopParts("filter", headers, context);
+    this.steps = new StepsByLayout(predicate, this.parts);
+    this.texts = textColumnsOf(predicate, headers);
   }
 
   /** Row positions, ascending, and how many of them count. Valid until the next call. */
   select(batch: Batch): { readonly selection: Uint32Array; readonly count: number } {
-    if (this.selection.length < batch.rowCount) this.selection = new Uint32Array(batch.rowCount);
-    const { selection } = this;
-    const loop = this.loops.of(batch);
-    const count =
-      loop === undefined
-        ? -1
-        : loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
-    return { selection, count: count < 0 ? this.interpret(batch, selection) : count };
+    const selection = this.roomFor(batch.rowCount);
+    let count = 0;
+    for (let from = 0; from < batch.rowCount; ) {
+      const to = endOfPiece(batch, from, this.texts);
+      const piece = sliceBatch(batch, from, to);
+      const into = selection.subarray(count);
+      const found = runSteps(this.steps.of(piece), piece, into);
+      const kept = found < 0 ? this.interpret(piece, into) : found;
+      moveBy(into, kept, from);
+      count += kept;
+      from = to;
+    }
+    return { selection, count };
   }
 
   /** As `select`, with turns for others; what takes long on one row is computed on another thread. */
   async selectInTurns(batch: Batch): Promise<{ readonly selection: Uint32Array; readonly count: number }> {
     const rows = this.rows ?? (await this.begin());
-    const loop = this.loops.of(batch);
-    await updateTables(loop, batch, this.context);
-    if (this.selection.length < batch.rowCount) this.selection = new Uint32Array(batch.rowCount);
-    const { selection } = this;
-    if (loop !== undefined) {
-      const found = loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, selection);
-      if (found >= 0) return { selection, count: found };
+    const selection = this.roomFor(batch.rowCount);
+    let count = 0;
+    for (let from = 0; from < batch.rowCount; ) {
+      const to = endOfPiece(batch, from, this.texts);
+      const piece = sliceBatch(batch, from, to);
+      const into = selection.subarray(count);
+      const steps = this.steps.of(piece);
+      if (steps.loops !== undefined) await updateTables(steps.loops.of(piece), piece, this.context);
+      const found = runSteps(steps, piece, into);
+      const kept = found < 0 ? await this.interpretInTurns(piece, rows, into) : found;
+      moveBy(into, kept, from);
+      count += kept;
+      from = to;
+      if (from < batch.rowCount) await this.context.pace.turn();
     }
+    return { selection, count };
+  }
+
+  private roomFor(rowCount: number): Uint32Array {
+    if (this.selection.length < rowCount) this.selection = new Uint32Array(rowCount);
+    return this.selection;
+  }
+
+  private async interpretInTurns(batch: Batch, rows: RowValues, selection: Uint32Array): Promise<number> {
     const row = new BatchRow(batch, this.headers);
     let count = 0;
     const take = (at: number, value: Value): void => {
@@ -158,12 +133,13 @@ export class FilterEvaluator {
       at = rows.run(at, batch.rowCount, row, take);
       if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
     }
-    return { selection, count };
+    return count;
   }
 
   private async begin(): Promise<RowValues> {
     this.predicate = await withLongConstants(this.predicate, this.context);
-    this.loops = new Loops(this.predicate, "filter", this.context);
+    this.steps = new StepsByLayout(this.predicate, this.parts);
+    this.texts = textColumnsOf(this.predicate, this.headers);
     return (this.rows = new RowValues(this.predicate, this.context));
   }
 
@@ -188,15 +164,19 @@ interface Lift {
   readonly table: LiftedTable;
 }
 
-function liftOf(expression: TypedExpression, context: EvaluationContext): Lift | undefined {
+function liftOf(expression: TypedExpression, headers: readonly ColumnHeader[], context: EvaluationContext): Lift | undefined {
   const [column, ...others] = columnsOf(expression);
   const isLiftable = column !== undefined && others.length === 0 && !isVolatile(expression) && !isHeavy(expression.type);
-  return isLiftable ? { column, table: new LiftedTable(expression, context.environment) } : undefined;
+  return isLiftable ? { column, table: tableOf(expression, column, headers, context) } : undefined;
 }
 
 /** Values of an expression over batches, as vectors. */
 export class VectorEvaluator {
+  private readonly parts: LoopParts;
   private loops: Loops<ProjectionLoop>;
+  /** What gives its texts, or its truths and numbers out of texts, without a loop. */
+  private run: ColumnRun | undefined;
+  private texts: readonly number[];
   private expression: TypedExpression;
   private readonly headers: readonly ColumnHeader[];
   private readonly context: EvaluationContext;
@@ -207,8 +187,16 @@ export class VectorEvaluator {
     this.expression = expression;
     this.headers = headers;
     this.context = context;
-    this.loops = new Loops(expression, "project", context);
-    this.lift = liftOf(expression, context);
+    this.parts = loopParts("project", headers, context);
+    this.loops = new Loops(expression, this.parts);
+    this.lift = liftOf(expression, headers, context);
+    this.run = this.runOf(expression);
+    this.texts = textColumnsOf(expression, headers);
+  }
+
+  private runOf(expression: TypedExpression): ColumnRun | undefined {
+    const isOfTexts = expression.type.kind === "string" || readsTexts(expression);
+    return isOfTexts && !this.context.interpretOnly ? columnRun(expression, this.parts.columns) : undefined;
   }
 
   /** The vector of a batch. A column's vector is passed on, not copied. */
@@ -217,7 +205,27 @@ export class VectorEvaluator {
     if (expression.kind === "column") return columnVector(batch, expression.index);
     if (expression.kind === "literal") return constantVector(expression.type, expression.value, batch.rowCount);
     if (this.context.interpretOnly) return this.interpret(batch);
-    return this.bucketed(batch) ?? this.lifted(batch) ?? this.looped(batch) ?? this.interpret(batch);
+    return this.quickVector(batch) ?? this.interpret(batch);
+  }
+
+  /** As `vector`, but nothing at all where only the interpreter knows. */
+  quickVector(batch: Batch): Vector | undefined {
+    const { expression } = this;
+    if (expression.kind === "column") return batch.vectors[expression.index];
+    if (expression.kind === "literal") return constantVector(expression.type, expression.value, batch.rowCount);
+    return this.fromBytes(batch) ?? this.lifted(batch) ?? this.inPieces(batch);
+  }
+
+  /** From the offsets of times, the bytes of a table's entries, or of rows. */
+  private fromBytes(batch: Batch): Vector | undefined {
+    const bucketed = this.bucketed(batch);
+    if (bucketed !== undefined) return bucketed;
+    const { lift } = this;
+    const vector = lift === undefined ? undefined : batch.vectors[lift.column];
+    // Strings of tags are the same for all batches: their values are kept as such.
+    if (vector?.kind === "dictionary") return undefined;
+    const quick = vector?.kind === "coded" ? lift?.table.quickVector(vector, batch.rowCount) : undefined;
+    return quick ?? (this.run === undefined ? undefined : this.inPieces(batch));
   }
 
   /** As `vector`, with turns for others; what takes long on one row is computed on another thread. */
@@ -226,19 +234,23 @@ export class VectorEvaluator {
     const rows = this.rows ?? (await this.begin());
     if (isPlain(this.expression)) return this.vector(batch);
     if (this.context.interpretOnly) return this.interpretInTurns(batch, rows);
+    const quick = this.fromBytes(batch);
+    if (quick !== undefined) return quick;
     const { lift } = this;
     const lifted = lift === undefined ? undefined : batch.vectors[lift.column];
     if (lifted !== undefined && isCodes(lifted)) await lift?.table.updateInTurns(lifted, batch.rowCount, this.context);
-    const made = this.bucketed(batch) ?? this.lifted(batch);
+    const made = this.lifted(batch);
     if (made !== undefined) return made;
     await updateTables(this.loops.of(batch), batch, this.context);
-    return this.looped(batch) ?? this.interpretInTurns(batch, rows);
+    return this.inPieces(batch) ?? this.interpretInTurns(batch, rows);
   }
 
   private async begin(): Promise<RowValues> {
     this.expression = await withLongConstants(this.expression, this.context);
-    this.loops = new Loops(this.expression, "project", this.context);
-    this.lift = liftOf(this.expression, this.context);
+    this.loops = new Loops(this.expression, this.parts);
+    this.lift = liftOf(this.expression, this.headers, this.context);
+    this.run = this.runOf(this.expression);
+    this.texts = textColumnsOf(this.expression, this.headers);
     return (this.rows = new RowValues(this.expression, this.context));
   }
 
@@ -280,9 +292,40 @@ export class VectorEvaluator {
     return this.lift.table.update(vector, batch.rowCount).vector(vector.codes, batch.rowCount);
   }
 
+  /** From bytes or by a loop, few enough texts at a time. */
+  private inPieces(batch: Batch): Vector | undefined {
+    const pieces: Vector[] = [];
+    const ends: number[] = [];
+    for (let from = 0; from < batch.rowCount || from === 0; ) {
+      const to = endOfPiece(batch, from, this.texts);
+      const piece = sliceBatch(batch, from, to);
+      const made = this.computed(piece) ?? this.looped(piece);
+      if (made === undefined || to >= batch.rowCount)
+        return made === undefined || from === 0 ? made : joinedPieces([...pieces, made], [...ends, to]);
+      pieces.push(made);
+      ends.push(to);
+      from = to;
+    }
+    return undefined;
+  }
+
+  private computed(batch: Batch): Vector | undefined {
+    const operand = this.run?.(batch, undefined);
+    if (operand === undefined) return undefined;
+    switch (operand.kind) {
+      case "numbers":
+        return { kind: "number", values: operand.values, validity: operand.validity };
+      case "texts":
+        return vectorOfTexts(operand.texts, batch.rowCount);
+      case "constant":
+        return constantVector(this.expression.type, operand.value, batch.rowCount);
+    }
+  }
+
   private looped(batch: Batch): Vector | undefined {
     const loop = this.loops.of(batch);
-    if (loop === undefined) return undefined;
+    const vectors = loop === undefined ? undefined : vectorsOfLoop(loop, batch);
+    if (loop === undefined || vectors === undefined) return undefined;
     const { type } = this.expression;
     const values =
       type.kind === "boolean"
@@ -291,7 +334,7 @@ export class VectorEvaluator {
           ? new Float32Array(batch.rowCount)
           : new Float64Array(batch.rowCount);
     const validity = new Uint8Array(batch.rowCount);
-    const state = loop.run(batch.vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, values, validity);
+    const state = loop.run(vectors, constantsOf(loop.text.constants, batch), tablesOf(loop, batch), batch.rowCount, values, validity);
     return state < 0 ? undefined : { kind: "number", values, validity: state === 0 ? undefined : validity };
   }
 

@@ -10,6 +10,7 @@ import type { Environment } from "../function/signature/environment.ts";
 import type { Value } from "../function/value/value.ts";
 import type { TypedExpression } from "./expression.ts";
 import { checkCancelled } from "../../base/scheduler/pace.ts";
+import { EntryTables, type EntryTable, type OfEntries } from "./entry-tables.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { evaluate } from "./interpreter.ts";
 import { RowValues } from "./row-values.ts";
@@ -59,10 +60,55 @@ export class LiftedTable {
   private hasBig = false;
   private readonly expression: TypedExpression;
   private readonly environment: Environment;
+  private readonly ofEntries: OfEntries;
+  private quick: EntryTables | "none" | undefined;
+  private ofNull: Value;
 
-  constructor(expression: TypedExpression, environment: Environment) {
+  /** @param ofEntries computes the expression for entries that lie as bytes */
+  constructor(expression: TypedExpression, environment: Environment, ofEntries: OfEntries) {
     this.expression = expression;
     this.environment = environment;
+    this.ofEntries = ofEntries;
+  }
+
+  /** States and numbers by code for these rows, where they come from bytes; undefined: `update` has to look at each entry. */
+  quickTable(vector: CodesVector, rowCount: number): EntryTable | undefined {
+    if (vector.kind !== "coded" || this.expression.type.kind === "string") return undefined;
+    const table = this.entryTables()?.of(vector.entries);
+    if (table === undefined || table.look(vector.codes, rowCount, this.ofEntries)) return table;
+    this.quick = "none";
+    return undefined;
+  }
+
+  /** The values of rows, where they come from bytes. */
+  quickVector(vector: CodesVector, rowCount: number): Vector | undefined {
+    if (vector.kind !== "coded") return undefined;
+    const { kind } = this.expression.type;
+    if (kind === "string") {
+      return this.entryTables()?.of(vector.entries).textsOf(vector, rowCount, this.ofEntries, this.ofNull);
+    }
+    const table = NUMBER_KINDS.has(kind) ? this.quickTable(vector, rowCount) : undefined;
+    return table === undefined ? undefined : numbersOf(table, vector.codes, rowCount, kind);
+  }
+
+  /** Tables of entries; undefined: entries are only looked at one by one. */
+  private entryTables(): EntryTables | undefined {
+    if (this.quick === undefined) {
+      const { kind } = this.expression.type;
+      this.quick = this.knowsNull() ? new EntryTables({ isText: kind === "string", isTruth: kind === "boolean" }, this.ofNull) : "none";
+    }
+    return this.quick === "none" ? undefined : this.quick;
+  }
+
+  /** Finds out what NULL becomes; false: an error, or what is no number. */
+  private knowsNull(): boolean {
+    try {
+      this.ofNull = evaluate(this.expression, () => undefined, this.environment);
+    } catch (thrown) {
+      if (!(thrown instanceof DbError)) throw thrown;
+      return false;
+    }
+    return typeof this.ofNull !== "bigint";
   }
 
   /** Brings the table up to a dictionary and the entries that these rows have. */
@@ -200,19 +246,31 @@ export class LiftedTable {
       for (let i = 0; i < rowCount; i++) values.push(this.results[codes[i] as number]);
       return valuesVector(this.expression.type, values);
     }
-    if (!["int", "float", "date", "time", "boolean"].includes(kind)) return undefined;
-    const values = new Float64Array(rowCount);
-    const validity = new Uint8Array(rowCount);
-    let nulls = false;
-    for (let i = 0; i < rowCount; i++) {
-      const code = codes[i] as number;
-      const state = this.states[code] ?? NULL_ENTRY;
-      values[i] = kind === "boolean" ? state : (this.values[code] as number);
-      validity[i] = state === NULL_ENTRY ? 0 : 1;
-      if (state === NULL_ENTRY) nulls = true;
-    }
-    return { kind: "number", values, validity: nulls ? validity : undefined };
+    return NUMBER_KINDS.has(kind) ? numbersOf(this, codes, rowCount, kind) : undefined;
   }
+}
+
+/** Types whose values a table holds as numbers. */
+const NUMBER_KINDS: ReadonlySet<string> = new Set(["int", "float", "date", "time", "boolean"]);
+
+/** The numbers of rows, or truths as 0 and 1. */
+function numbersOf(
+  { states, values: byCode }: Pick<EntryTable, "states" | "values">,
+  codes: Uint32Array,
+  rowCount: number,
+  kind: string,
+): Vector {
+  const values = new Float64Array(rowCount);
+  const validity = new Uint8Array(rowCount);
+  let nulls = false;
+  for (let i = 0; i < rowCount; i++) {
+    const code = codes[i] as number;
+    const state = states[code] ?? NULL_ENTRY;
+    values[i] = kind === "boolean" ? state : (byCode[code] as number);
+    validity[i] = state === NULL_ENTRY ? 0 : 1;
+    if (state === NULL_ENTRY) nulls = true;
+  }
+  return { kind: "number", values, validity: nulls ? validity : undefined };
 }
 
 function grown<A extends Uint8Array | Float64Array | Uint32Array>(from: A, to: A): A {

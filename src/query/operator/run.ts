@@ -13,6 +13,7 @@ import { fillSlotsInterpreted } from "./fill/fill-slots-interpreted.ts";
 import { filter } from "./filter/filter.ts";
 import { asof } from "./join/asof.ts";
 import { join } from "./join/join.ts";
+import { neededOfSides } from "./join/read-columns.ts";
 import { limit } from "./limit/limit.ts";
 import { newestFirst } from "./newest-first/newest-first.ts";
 import { overlap, overlapInterpreted } from "./overlap/overlap.ts";
@@ -52,7 +53,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   sort: (node, context) => sortedHere(node, context, 0),
   limit: (node, context) => limited(node, context),
   "newest-first": (node, context) => newestFirst(node, (plan) => runCopy(node.input, plan, context)),
-  join: (node, context) => join(node, rowsFor(node, node.left, context), rowsFor(node, node.right, context), context),
+  join: (node, context) => joined(node, context),
   asof: (node, context) => asof(node, rowsFor(node, node.input, context), context),
   "lateral-join": (node, context) =>
     lateralJoin(node, rowsFor(node, node.input, context), (plan) => runCopy(node.plan, plan, context), context),
@@ -72,12 +73,32 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
  * @param needed columns that the reader looks at: others may be NULL where copying them is work
  */
 export function run(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
-  const batches = node.kind === "unnest" ? unnest(node, run(node.input, context), context, needed) : operator(node, context, needed);
+  const batches = needed === undefined ? operator(node, context) : withColumns(node, context, needed);
   return context.metrics === undefined ? batches : measured(node, batches, context);
 }
 
+/** Operators that leave out columns which nobody reads. */
+function withColumns(node: PlanNode, context: ExecContext, needed: ReadonlySet<number>): Batches {
+  if (node.kind === "unnest") return unnest(node, run(node.input, context), context, needed);
+  return node.kind === "join" ? joined(node, context, needed) : operator(node, context, needed);
+}
+
+/** Pairs, of sides that give what is read of them. */
+function joined(node: NodeOf<"join">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const { left, right } = neededOfSides(node, needed);
+  return join(node, rowsFor(node, node.left, context, left), rowsFor(node, node.right, context, right), context, needed);
+}
+
+/** Columns of its input that an operator reads. */
+function columnsRead(node: PlanNode): ReadonlySet<number> {
+  const read = new Set<number>();
+  visitExpressions(node, (expression) => void columnsOf(expression, read));
+  if (node.kind === "aggregate") for (const key of node.keys) if (key.kind === "bucket") read.add(key.column);
+  return read;
+}
+
 /** Large scans go to other threads, with the operators right above them. */
-function operator(node: PlanNode, context: ExecContext, needed: ReadonlySet<number> | undefined): Batches {
+function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
   const hereFor = (own: PlanNode, ownContext: ExecContext): Batches =>
     own.kind === "filter" && own === node ? filtered(own, ownContext, needed) : here(own, ownContext);
   if (context.workers === undefined) return hereFor(node, context);
@@ -97,14 +118,7 @@ function operator(node: PlanNode, context: ExecContext, needed: ReadonlySet<numb
 /** A filter, whose reader looks at some columns, or at all. */
 function filtered(node: NodeOf<"filter">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
   const own = needed === undefined ? undefined : new Set([...needed, ...columnsOf(node.predicate)]);
-  return filter(node, testedRows(node, context, needed) ?? rowsFor(node, node.input, context, own), context);
-}
-
-/** The columns that an operator's expressions read. */
-function columnsRead(node: PlanNode): ReadonlySet<number> {
-  const read = new Set<number>();
-  visitExpressions(node, (expression) => columnsOf(expression, read));
-  return read;
+  return filter(node, testedRows(node, context, needed) ?? rowsFor(node, node.input, context, own), context, needed);
 }
 
 /** LIMIT and OFFSET; above a sort, that does not even gather the rows that are left out. */

@@ -74,8 +74,8 @@ async function unfolded(name: string, unpack: Unpack, bytes: Uint8Array, bytesMa
   if (bytes.length === 0) return NOTHING;
   const size = unfoldedBytes(name, bytes, bytesMax);
   try {
-    // One byte at least: a limit of none is no limit. In one piece: pieces of 16 KiB, joined, take 95 to 118 ms of the thread for 58 MiB, 45
-    // of them at once; this takes 5 to 7, 1 at once. The system gives the memory, which is counted, page by page as it is filled.
+    // One byte at least: a limit of none is no limit. In one piece: pieces of 16 KiB, joined, take 95 to 118 ms of the thread for 58 MiB,
+    // 45 of them at once; this takes 5 to 7, 1 at once. The system gives the memory, which is counted, page by page as it is filled.
     return owned(await unpack(bytes, { maxOutputLength: Math.max(1, size), chunkSize: Math.max(CHUNK_BYTES_MIN, size) }));
   } catch (cause) {
     if (size === bytesMax && cause instanceof RangeError) throw tooLong(`more than ${size} bytes`, bytesMax);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect as connectHttp2 } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { HealthCheck } from "../../../proto/gen/greptime/v1/health_pb.js";
@@ -139,4 +140,20 @@ test("pages of other sites and foreign names are refused, and programs are not",
     headers: { "content-type": "application/grpc-web+proto", origin: "https://evil.example" },
   });
   expect([web.headers.get("grpc-status"), web.headers.get("x-greptime-err-code")]).toEqual(["7", "7005"]);
+});
+
+/** More than wait to be accepted by a server at work (511), and fewer than it takes. */
+const BURST = 600;
+
+test("none of many clients that come while the thread works is refused", async () => {
+  const address = `http://127.0.0.1:${server.port}`;
+  const clients = Array.from({ length: BURST }, () => connectHttp2(address));
+  const lost: string[] = [];
+  for (const client of clients) client.on("error", (error: Error) => lost.push(error.message));
+  const until = performance.now() + 200;
+  while (performance.now() < until); // The thread works: nothing is accepted.
+  const pings = clients.map((client) => new Promise<boolean>((resolve) => client.ping((error) => resolve(error === null))));
+  expect((await Promise.all(pings)).filter((isAnswered) => !isAnswered).length).toBe(0);
+  for (const client of clients) client.destroy();
+  expect(lost).toEqual([]);
 });

@@ -35,5 +35,6 @@ export function sessionOf(exchange: Exchange, database: string = exchange.databa
     timeZone: timeZoneOf(exchange.request.headers.get("x-greptime-timezone")),
     user: exchange.user,
     signal: exchange.signal,
+    ...(exchange.trace === undefined ? {} : { trace: exchange.trace }),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * One request on its way through the server.
  */
+import type { TraceContext } from "../../base/trace/trace-context.ts";
 import type { User } from "../../db/auth/user.ts";
 import type { BodyExchange } from "./body/body-exchange.ts";
 
@@ -16,6 +17,8 @@ export interface Exchange extends BodyExchange {
   readonly isTrusted: boolean;
   /** Address of the client; "gone" when it has left. */
   client(): string;
+  /** The span of the request; undefined: it is not recorded. */
+  readonly trace: TraceContext | undefined;
   /** Monotonic milliseconds when the request came in. */
   readonly startedMs: number;
   /** Database that the headers and the query chose, existing or not. */

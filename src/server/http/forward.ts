@@ -7,6 +7,7 @@
 import { errorText } from "../../base/error.ts";
 import type { BodyExchange } from "./body/body-exchange.ts";
 import { readBody } from "./body/body.ts";
+import { type TraceContext, traceParentText } from "../../base/trace/trace-context.ts";
 import { soundLengthOf } from "./body/content-length.ts";
 import { InFlightBytes } from "./body/in-flight.ts";
 import { CONNECTION_IDLE_SECONDS, FORWARD_WHOLE_BYTES_MAX, FORWARD_WAIT_MS, IN_FLIGHT_WAITERS_MAX, STREAM_IDLE_SECONDS } from "./limits.ts";
@@ -52,7 +53,7 @@ function permitsOf(most: number, probes: number): Permits {
 /** Passes requests on to the socket at `path`, at most `most` at a time, and `probes` more that ask whether the server lives. */
 export function forwardTo(path: string, most: number, probes: number): Forward {
   const permits = permitsOf(most, probes);
-  return async (request, listener, share, pace) => {
+  return async (request, listener, share, pace, trace) => {
     const exchange = {
       request,
       signal: request.signal,
@@ -67,7 +68,7 @@ export function forwardTo(path: string, most: number, probes: number): Forward {
     const permit = await pool.acquire(1, request.signal);
     if (permit === undefined) return refusal("too many requests wait for an answer");
     try {
-      return await passOn(path, request, body, listener, () => permit.release());
+      return await passOn(path, request, body, { listener, trace, end: () => permit.release() });
     } catch (error) {
       permit.release();
       if (request.signal.aborted) return new Response(null, { status: 499 }); // Nobody reads this: the client is gone.
@@ -79,14 +80,23 @@ export function forwardTo(path: string, most: number, probes: number): Forward {
 /** A body on its way. */
 type Sent = Uint8Array<ArrayBuffer> | ReadableStream | undefined;
 
-/** `end` is called once the answer is through, unless this throws. */
-async function passOn(path: string, request: Request, body: Sent, listener: Listener, end: () => void): Promise<Response> {
+/** What a request is passed on with. */
+interface Passing {
+  readonly listener: Listener;
+  /** The span that the other end's is a part of. */
+  readonly trace: TraceContext | undefined;
+  /** Called once the answer is through, unless passing it on fails. */
+  end(): void;
+}
+
+async function passOn(path: string, request: Request, body: Sent, passing: Passing): Promise<Response> {
+  const { listener, trace } = passing;
   // From here on the server works and the client waits, for as long as it takes; the body has a deadline at the other end.
   listener.timeout(request, 0);
   const [pathname, rawQuery] = splitUrl(request.url);
   const init: BunFetchRequestInit = {
     method: request.method,
-    headers: headersOf(request, listener),
+    headers: headersOf(request, listener, trace),
     signal: request.signal,
     redirect: "manual",
     decompress: false,
@@ -96,7 +106,7 @@ async function passOn(path: string, request: Request, body: Sent, listener: List
   };
   // The name stands where a client of HTTP/1.0 sent none.
   const answer = await fetch(`http://localhost${pathname}${rawQuery === "" ? "" : `?${rawQuery}`}`, init);
-  return answered(request, answer, listener, end);
+  return answered(request, answer, listener, () => passing.end());
 }
 
 /** The body to send on: read whole when it is short, so that the other end knows its length; else as it comes. */
@@ -111,10 +121,11 @@ async function bodyOf(exchange: BodyExchange, listener: Listener): Promise<Sent 
   return new Response(body.body ?? null, { status: body.status, headers: { ...body.headers } });
 }
 
-function headersOf(request: Request, listener: Listener): Headers {
+function headersOf(request: Request, listener: Listener, trace: TraceContext | undefined): Headers {
   const headers = new Headers(request.headers);
   for (const name of HOP_HEADERS) headers.delete(name);
   headers.delete("content-length");
+  if (trace !== undefined) headers.set("traceparent", traceParentText(trace));
   headers.set(PEER_HEADER, listener.requestIP(request)?.address ?? "gone");
   return headers;
 }

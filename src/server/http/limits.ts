@@ -18,7 +18,7 @@ export const CONNECTION_IDLE_SECONDS = 60;
 export const STREAM_IDLE_SECONDS = 255;
 
 /** Longest that a request body may take, in milliseconds, however steadily it trickles. Error: 408. */
-export const BODY_READ_MS_MAX = 300_000;
+const BODY_READ_MS_MAX = 300_000;
 
 /** Compressed bodies up to this many bytes are decoded on the main thread: a hop to the pool costs more. */
 export const INLINE_DECODE_BYTES_MAX: number = 16 * 1024;
@@ -39,10 +39,10 @@ export const BODY_AHEAD_TIMES = 4;
 export const BODY_LONGER_TIMES = 1.25;
 
 /** Milliseconds after which the rate of a body, or of an answer that is taken, is looked at. */
-export const BODY_GRACE_MS = 20_000;
+const BODY_GRACE_MS = 20_000;
 
 /** Bytes a second that a body must bring on the average. Reason: slower ones hold a connection for nothing. Error: 408, closed. */
-export const BODY_BYTES_PER_SECOND_MIN: number = 4 * 1024;
+const BODY_BYTES_PER_SECOND_MIN = 4 * 1024;
 
 /** How slow a body may be; tests make it shorter. */
 export interface PaceLimits {
@@ -77,6 +77,9 @@ export const DRY_RUN_LINES_SHOWN_MAX = 100;
 
 /** Most items of a dry run of a pipeline. */
 export const DRY_RUN_ROWS_MAX = 10;
+
+/** Largest query of logs, in bytes. Reason: it is parsed at once. Error: 413. */
+export const LOG_QUERY_BYTES_MAX: number = 256 * 1024;
 
 /** Largest buffer for snappy blocks that a thread keeps; larger blocks are unfolded into memory of their own. */
 export const SNAPPY_SCRATCH_BYTES_MAX: number = 8 * 1024 * 1024;

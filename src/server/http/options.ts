@@ -7,6 +7,7 @@ import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
+import type { Tracer } from "../../base/trace/tracer.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db, IngestDb } from "../../db/db.ts";
 import type { DecodeOptions, DecodeResult } from "../../ingest/influx/types.ts";
@@ -93,6 +94,8 @@ export interface IngestServerOptions {
   readonly pace?: PaceLimits;
   /** Where it is said which connections have a request under way; absent: nobody drops any. */
   readonly marks?: ConnectionMarks;
+  /** Records requests and what is done for them; absent: nobody does. */
+  readonly tracer?: Tracer;
   /** Where bodies and decoders are counted. */
   readonly memory: ServerMemory;
   /** Milliseconds a request may take; 0 = no timeout, and then `x-greptime-timeout` has no effect. */
@@ -122,6 +125,8 @@ export interface HttpServerOptions extends IngestServerOptions {
   readonly log: LogControl;
   /** Where the dashboard's built files are. */
   readonly dashboardFolder: string;
+  /** Switches traces of all threads; absent: there is nothing to switch. */
+  setTracing?(isOn: boolean): void;
   /** Whether figures of a query that runs are streamed. */
   readonly analyzeStream: boolean;
   /** Jaeger's query API. */

@@ -44,6 +44,11 @@ export class Router {
     return route !== undefined && (route.isServedHere === undefined || route.isServedHere(rawQuery, headers));
   }
 
+  /** The template of a path's route; undefined when there is none. */
+  routeOf(path: string): string | undefined {
+    return (this.exact.get(path) ?? this.byTemplate(path))?.path;
+  }
+
   /** The handler of a method and path. */
   find(method: string, path: string): Found {
     const route = this.exact.get(path) ?? this.byTemplate(path);

@@ -14,6 +14,7 @@ import { influxQueryRoutes } from "./protocols/influx/query.ts";
 import { jaegerRoutes } from "./protocols/jaeger.ts";
 import { type HttpListener, openListener } from "./listener.ts";
 import type { HttpServerOptions } from "./options.ts";
+import { logQueryRoutes } from "./protocols/logs/query.ts";
 import { pipelineRoutes } from "./protocols/logs/pipelines.ts";
 import { HttpService } from "./service.ts";
 import { prometheusExemplarRoutes } from "./protocols/prometheus/query/exemplars.ts";
@@ -57,6 +58,7 @@ export function routedService(options: HttpServerOptions): HttpService {
       ...prometheusQueryRoutes(options, metrics, failures),
       ...prometheusStatusRoutes(options),
       ...promqlRowRoutes(options, metrics, failures),
+      ...logQueryRoutes(options, metrics, failures),
       ...dashboardRoutes(options, metrics, failures),
       ...jaegerRoutes(options, metrics, failures),
     ],

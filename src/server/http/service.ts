@@ -3,6 +3,8 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { type TraceContext, traceContextOf, traceParentText } from "../../base/trace/trace-context.ts";
+import type { Tracer } from "../../base/trace/tracer.ts";
 import { Authenticator } from "./access/authenticator.ts";
 import { BrowserGuard } from "../common/browser-guard.ts";
 import { databaseTextOf } from "./context.ts";
@@ -21,6 +23,8 @@ import { discardBody, emptyReply, type Reply, textReply } from "./reply.ts";
 import { timeoutMsOf } from "./request-timeout.ts";
 import { type Route, Router } from "./router.ts";
 
+/** Longest path that a span has where there is no route. */
+const PATH_CHARACTERS_MAX = 256;
 const NOT_FOUND: Reply = emptyReply(404);
 
 /** What the service uses of the runtime's server. */
@@ -30,7 +34,7 @@ export type Listener = Pick<Bun.Server<undefined>, "timeout"> & {
 };
 
 /** Answers a request of a path that this thread has no route for. */
-export type Forward = (request: Request, listener: Listener, share: BodyShare, pace: PaceLimits) => Promise<Response>;
+export type Forward = (request: Request, listener: Listener, share: BodyShare, pace: PaceLimits, trace?: TraceContext) => Promise<Response>;
 
 /** What a service serves. */
 export interface Served {
@@ -85,10 +89,31 @@ export class HttpService {
   async handle(request: Request, listener: Listener): Promise<Response> {
     this.underway.set(request, listener);
     try {
-      return await this.answered(request, listener);
+      const { tracer } = this.options;
+      return tracer?.isOn === true ? await this.traced(request, listener, tracer) : await this.answered(request, listener, undefined);
     } finally {
       this.underway.delete(request);
     }
+  }
+
+  /** The same with a span, which the answer names. A streamed answer is over for it when its head is there. */
+  private async traced(request: Request, listener: Listener, tracer: Tracer): Promise<Response> {
+    const parent = traceContextOf(request.headers.get("traceparent"));
+    const span = tracer.begin(request.method, parent);
+    if (span === undefined) return this.answered(request, listener, undefined);
+    const response = await this.answered(request, listener, span.context);
+    response.headers.set("traceresponse", traceParentText(span.context));
+    const [path] = splitUrl(request.url);
+    const { status } = response;
+    const attributes = {
+      "http.request.method": request.method,
+      "http.route": this.router.routeOf(path) ?? path.slice(0, PATH_CHARACTERS_MAX),
+      "http.response.status_code": status,
+      "http.request.body.size": Number(request.headers.get("content-length") ?? 0),
+      "user_agent.original": request.headers.get("user-agent") ?? undefined,
+    };
+    span.end(attributes, status >= 500 ? `status ${status}` : undefined);
+    return response;
   }
 
   /** Says which connections have a request under way, while somebody wants to know. */
@@ -101,7 +126,7 @@ export class HttpService {
     }
   }
 
-  private async answered(request: Request, listener: Listener): Promise<Response> {
+  private async answered(request: Request, listener: Listener, trace: TraceContext | undefined): Promise<Response> {
     const startedMs = this.options.clock.monotonicMillis();
     const length = contentLengthOf(request.headers);
     if (typeof length === "object") return this.respond(request, flawedLength(length.flaw), {});
@@ -113,7 +138,7 @@ export class HttpService {
       return this.respond(request, codedErrorReply(refusal, 0), this.cors.headersFor(request));
     }
     if (this.forward !== undefined && !this.router.serves(path, rawQuery, request.headers))
-      return this.forwarded(await this.passedOn(this.forward, request, listener));
+      return this.forwarded(await this.passedOn(this.forward, request, listener, trace));
     if (this.options.surface === "api" && !isApiPath(path)) return this.respond(request, NOT_FOUND, {});
     // `/debug` stands outside the layers: no CORS, no timeout, no metrics.
     const debug = path.startsWith("/debug/");
@@ -121,7 +146,8 @@ export class HttpService {
       return this.respond(request, emptyReply(200), this.cors.preflightHeaders(request));
     }
     const timeoutMs = debug ? 0 : timeoutMsOf(request.headers, this.options.timeoutMs);
-    const work = (time: RequestTime): Promise<Reply> => this.guarded(request, listener, path, rawQuery, startedMs, time, browser);
+    const work = (time: RequestTime): Promise<Reply> =>
+      this.guarded(request, listener, path, rawQuery, startedMs, { ...time, trace }, browser);
     const reply =
       timeoutMs === 0
         ? await work({ signal: request.signal, endTimeout: () => undefined })
@@ -131,10 +157,10 @@ export class HttpService {
     return this.respond(request, reply, debug ? {} : this.cors.headersFor(request));
   }
 
-  private async passedOn(forward: Forward, request: Request, listener: Listener): Promise<Response> {
+  private async passedOn(forward: Forward, request: Request, listener: Listener, trace: TraceContext | undefined): Promise<Response> {
     const share = this.inFlight.share();
     try {
-      return await forward(request, listener, share, this.pace);
+      return await forward(request, listener, share, this.pace, trace);
     } finally {
       share.release();
     }
@@ -169,7 +195,7 @@ export class HttpService {
     path: string,
     rawQuery: string,
     startedMs: number,
-    time: RequestTime,
+    given: RequestTime & Pick<Exchange, "trace">,
     browser: "served" | "reads only",
   ): Promise<Reply> {
     const found = this.router.find(request.method, path);
@@ -188,7 +214,7 @@ export class HttpService {
         user: browser === "served" || this.options.userProvider !== undefined ? verdict.user : { ...verdict.user, mode: "ro" },
         isTrusted: verdict.isTrusted,
         client: () => clientOf(listener, request),
-        ...time,
+        ...given,
         startedMs,
         share,
         pace: this.pace,

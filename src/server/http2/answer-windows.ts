@@ -1,4 +1,4 @@
-/** How much a client takes of answers: its settings, and windows that grow and shrink, of each stream and of all together (RFC 9113 6.5, 6.9). */
+/** How much a client takes of answers: its settings, and the windows of each stream and of all together (RFC 9113 6.5, 6.9). */
 import { ErrorCode, type Fault, numberAt, WINDOW_MAX, writeSettingsAck } from "./frame.ts";
 import { PeerSettings } from "./peer-settings.ts";
 import type { Sender } from "./sender.ts";

@@ -1,6 +1,6 @@
 /**
- * The streams of a connection by their numbers: which are open, which a client has not begun, and which were ended here, of which frames may
- * still be on their way.
+ * The streams of a connection by their numbers: which are open, which a client has not begun, and which were ended here, of which frames
+ * may still be on their way.
  */
 import { RESET_STREAMS_KEPT } from "./limits.ts";
 import type { Http2Stream } from "./stream.ts";

@@ -9,18 +9,20 @@ import { localFiles } from "../../storage/external/local-files.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { Client } from "../common/client.ts";
 import { quotedName } from "../common/names.ts";
+import { ownPace } from "../common/pace.ts";
 import { appendTables } from "../common/table-facts.ts";
-import { stateFolder } from "../sql/history.ts";
+import { ProgressLine } from "../common/progress.ts";
+import { shownCount } from "../common/shown.ts";
+import { stateFolder } from "../common/state-folder.ts";
 import type { ToolIo } from "../tool.ts";
 import { bytesFrom } from "./bytes-from.ts";
 import { formatOf, type ImportFormat, type ImportOptions } from "./import-options.ts";
 import { lineSource } from "./line-source.ts";
-import { ProgressLine, shownCount } from "./progress.ts";
 import { type SendParts, sendAll } from "./sender.ts";
 import type { Source } from "./source.ts";
 import { ImportState } from "./state.ts";
 import { tableSource } from "./table-source.ts";
-import { ownPace, targetColumns } from "./target-table.ts";
+import { targetColumns } from "./target-table.ts";
 
 /** Bytes of the beginning of a file that tell it from another one. */
 const IDENTITY_BYTES: number = 64 * 1024;
@@ -69,13 +71,10 @@ async function importOne(name: string, run: Run): Promise<number> {
   const now = systemClock.nowNanos();
   const nanos = options.restarts ? now : await ImportState.nanosAt(statePath, now);
   const { source, settings } = await openSource(path, run, nanos);
-  const { state, isResumed } = await ImportState.open(
-    statePath,
-    { source: path, identity: source.identity, settings, nanos },
-    options.restarts,
-  );
-  run.finished.push(state);
+  const parts = { source: path, identity: source.identity, settings, nanos };
   try {
+    const { state, isResumed } = await ImportState.open(statePath, parts, options.restarts);
+    run.finished.push(state);
     if (state.isFinished) return 0;
     if (isResumed) await settleDoubts(source, state, run);
     return await send(source, state, run, isResumed);
@@ -141,14 +140,23 @@ async function settleDoubts(source: Source, state: ImportState, { append, option
 }
 
 async function openSource(path: string, run: Run, nanos: bigint): Promise<Opened> {
-  const { options, client } = run;
   const found = await stat(path).catch((thrown: unknown) => {
     throw new ConfigError(`cannot read ${path}: there is no such file`, EXIT_USAGE, { cause: thrown });
   });
   if (found.isDirectory()) throw new ConfigError(`cannot import ${path}: it is a folder`, EXIT_USAGE);
   const file = await localFiles("/").open(path, {});
+  try {
+    return await openFile(path, file, `${found.size} ${found.mtimeMs}`, run, nanos);
+  } catch (thrown) {
+    await file.close();
+    throw thrown;
+  }
+}
+
+async function openFile(path: string, file: OpenFile, stamp: string, run: Run, nanos: bigint): Promise<Opened> {
+  const { options, client } = run;
   const first = await file.read(0, Math.min(IDENTITY_BYTES, file.byteLength));
-  const identity = `${found.size} ${found.mtimeMs} ${createHash("sha256").update(first).digest("hex")}`;
+  const identity = `${stamp} ${createHash("sha256").update(first).digest("hex")}`;
   const format = options.format ?? formatOf(path, await headOf(file));
   if (format === undefined) throw new ConfigError(`cannot tell what ${path} holds: say it by --format`, EXIT_USAGE);
   const settings = JSON.stringify([format, options.rowsMax, PIECE_BYTES_MAX, options.precision, options.delimiter ?? ","]);
@@ -180,11 +188,22 @@ async function openTable(
   run: Run,
 ): Promise<Source> {
   const { options, client } = run;
-  const table = options.table ?? basename(path).replace(/\..*$/, "");
+  const table = options.table ?? tableOfName(basename(path));
   const reading = copyOptions({ format, ...(options.delimiter === undefined ? {} : { delimiter: options.delimiter }) }, "from");
   const timeDigits = ({ s: 0, ms: 3, us: 6, ns: 9 } as const)[options.precision as "s" | "ms" | "us" | "ns"];
   const columns = await targetColumns(client, client.database, table, file, reading, { ...options, timeDigits });
   return tableSource(file, identity, { database: client.database, table, columns, options: reading, rowsMax: options.rowsMax }, ownPace());
+}
+
+/** The table that a file's name means; exports write what no name of a file may hold as %XX. */
+function tableOfName(name: string): string {
+  const plain = name.replace(/\.(?:gz|gzip|zst|zstd|bz2|xz)$/i, "").replace(/\.(?:csv|json|jsonl|ndjson|parquet)$/i, "");
+  try {
+    return decodeURIComponent(plain);
+  } catch (thrown) {
+    if (thrown instanceof URIError) return plain; // Somebody else's percent sign.
+    throw thrown;
+  }
 }
 
 /** The first characters of a file, unpacked. */

@@ -4,7 +4,7 @@
  *   pieces, in order ─► at most `connections` on their way ─► acknowledged, in any order ─► state
  *
  * 429 and 503 are waited out as the server says; so is a server that is gone for a while. Rows that go into a table that keeps every row
- * are sent again only where the server said that it has not written them.
+ * are sent again only where the server said that it has not written them, and such pieces go one at a time: then one at most is in doubt.
  */
 import type { Client } from "../common/client.ts";
 import { Refusal, refusalOf } from "../common/refusal.ts";
@@ -42,6 +42,7 @@ export async function sendAll(source: Source, parts: SendParts): Promise<boolean
   const { state, stopped } = parts;
   const sending = new Set<Promise<void>>();
   const failures: unknown[] = [];
+  const oneByOne = new OneByOne();
   const pieces = source.pieces(state.start);
   try {
     while (!stopped.aborted && failures.length === 0) {
@@ -53,7 +54,7 @@ export async function sendAll(source: Source, parts: SendParts): Promise<boolean
         parts.onPiece(piece, false);
         continue;
       }
-      const task: Promise<void> = sendPiece(piece, parts)
+      const task: Promise<void> = sendPiece(piece, parts, oneByOne)
         .catch((thrown: unknown) => void failures.push(thrown))
         .finally(() => sending.delete(task));
       sending.add(task);
@@ -67,10 +68,26 @@ export async function sendAll(source: Source, parts: SendParts): Promise<boolean
   return !stopped.aborted;
 }
 
-async function sendPiece(piece: Piece, parts: SendParts): Promise<void> {
-  const { state } = parts;
+/** Lets one go at a time; behind one that failed nobody goes. */
+class OneByOne {
+  private last: Promise<void> = Promise.resolve();
+
+  async run(work: () => Promise<void>): Promise<void> {
+    const mine = this.last.then(work);
+    this.last = mine;
+    await mine;
+  }
+}
+
+async function sendPiece(piece: Piece, parts: SendParts, oneByOne: OneByOne): Promise<void> {
   const append = await parts.appendTables(piece.database);
   const keepsEveryRow = append.size > 0 && [...piece.tables()].some((table) => append.has(table));
+  if (keepsEveryRow) await oneByOne.run(() => sendTillTaken(piece, parts, true));
+  else await sendTillTaken(piece, parts, false);
+}
+
+async function sendTillTaken(piece: Piece, parts: SendParts, keepsEveryRow: boolean): Promise<void> {
+  const { state } = parts;
   await state.begin(piece, keepsEveryRow);
   for (let attempt = 1; ; attempt++) {
     const refusal = await sendOnce(piece, parts);

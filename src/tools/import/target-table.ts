@@ -1,7 +1,4 @@
 /** The table that rows of a file go into: the one that is there, or one made of the file's columns. */
-import { systemClock } from "../../base/clock.ts";
-import { Pace } from "../../base/scheduler/pace.ts";
-import { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { type DataType, isNested, sqlName, STRING } from "../../column/data-type.ts";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import type { CopyOptions } from "../../query/copy/copy-options.ts";
@@ -10,6 +7,7 @@ import type { FoundColumn } from "../../query/copy/file-rows.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 import type { Client } from "../common/client.ts";
 import { quotedName } from "../common/names.ts";
+import { ownPace } from "../common/pace.ts";
 import { type TableColumn, type TableFacts, tableFacts } from "../common/table-facts.ts";
 
 /** What flags say of a table that has to be made. */
@@ -22,11 +20,6 @@ export interface TableWishes {
   readonly append: boolean;
   /** Unit of whole numbers that are times: digits of the fraction of seconds. */
   readonly timeDigits: 0 | 3 | 6 | 9;
-}
-
-/** Turns of long work in a process that does nothing else. */
-export function ownPace(): Pace {
-  return new Pace(new Scheduler(systemClock));
 }
 
 /** The columns of the table that a file's rows go into. The table is made where it is missing. @throws Refusal, DbError, ConfigError */

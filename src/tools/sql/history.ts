@@ -1,6 +1,6 @@
 /** What was typed before: $XDG_STATE_HOME/varve/history, a statement a line, readable by its user alone. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { isSecretKey } from "../../query/sql/print/secret-text.ts";
 
 /** Statements that are kept. */
@@ -10,14 +10,6 @@ const STATEMENT_CHARACTERS_MAX = 10_000;
 /** Rights of the file and of a folder that is made for it. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-
-/** Where state of tools lies; undefined: this user has no folder. Source: XDG Base Directory Specification 0.8. */
-export function stateFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const given = env["XDG_STATE_HOME"];
-  if (given?.startsWith("/") === true) return join(given, "varve"); // Others are to be ignored, says the specification.
-  const home = env["HOME"];
-  return home === undefined || home === "" ? undefined : join(home, ".local/state/varve");
-}
 
 /** A statement as it is kept: on one line; undefined: it is not, as it may hold a password. */
 export function keptLine(statement: string): string | undefined {

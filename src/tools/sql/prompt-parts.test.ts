@@ -6,7 +6,8 @@ import { typed } from "../common/password.ts";
 import { Refusal } from "../common/refusal.ts";
 import { completions } from "./completion.ts";
 import { failureText } from "./error-text.ts";
-import { addHistory, HISTORY_MAX, keptLine, readHistory, stateFolder } from "./history.ts";
+import { stateFolder } from "../common/state-folder.ts";
+import { addHistory, HISTORY_MAX, keptLine, readHistory } from "./history.ts";
 
 describe("completion", () => {
   const names = new Map([

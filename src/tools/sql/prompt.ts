@@ -8,10 +8,11 @@
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { errorText } from "../../base/error.ts";
+import { stateFolder } from "../common/state-folder.ts";
 import type { ToolIo } from "../tool.ts";
 import { runCommand } from "./commands.ts";
 import { completions, KnownNames } from "./completion.ts";
-import { addHistory, HISTORY_MAX, keptLine, readHistory, stateFolder } from "./history.ts";
+import { addHistory, HISTORY_MAX, keptLine, readHistory } from "./history.ts";
 import type { SqlSession } from "./session.ts";
 import { type CutStatement, cutStatements, hasCode } from "./statements.ts";
 

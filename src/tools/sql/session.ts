@@ -1,6 +1,7 @@
 /** What a prompt or a script keeps between statements, and how one statement is run and printed. */
 import { systemClock } from "../../base/clock.ts";
 import type { Client } from "../common/client.ts";
+import { counted, shownMillis } from "../common/shown.ts";
 import type { ToolIo } from "../tool.ts";
 import { failureText } from "./error-text.ts";
 import type { CutStatement } from "./statements.ts";
@@ -108,14 +109,4 @@ export class SqlSession {
   private timeSince(started: number): string {
     return this.isTimed ? `, ${shownMillis(systemClock.monotonicMillis() - started)}` : "";
   }
-}
-
-/** "1 row", "2 rows". */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** Milliseconds as people read them: "3.2 ms", "1.25 s". */
-export function shownMillis(millis: number): string {
-  return millis < 1000 ? `${millis.toFixed(1)} ms` : `${(millis / 1000).toFixed(2)} s`;
 }

@@ -10,6 +10,7 @@ import { readFile } from "node:fs/promises";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { PutResultSchema } from "../../../proto/gen/arrow/flight/Flight_pb.js";
 import { GreptimeRequestSchema, GreptimeResponseSchema } from "../../../proto/gen/greptime/v1/database_pb.js";
+import { Turns } from "../../../src/base/scheduler/turns.ts";
 import { postSql, queryRows, writeLines } from "../../support/http-client.ts";
 import { GRPC, type RawAnswer, RawGrpc } from "../../support/raw-grpc.ts";
 import { TestServer } from "../../support/server-process.ts";
@@ -79,6 +80,8 @@ class Run implements GrpcFuzzReport {
   private readonly must: Record<"once" | "stream", number> = { once: 0, stream: 0 };
   private readonly may: Record<"once" | "stream", number> = { once: 0, stream: 0 };
   private besideRows = 0;
+  /** Of the client beside, which does one thing at a time. */
+  private readonly turns: Turns = new Turns();
   private calls = 0;
 
   constructor(server: TestServer, options: GrpcFuzzOptions) {
@@ -109,13 +112,13 @@ class Run implements GrpcFuzzReport {
       for (const seeds of next) {
         if (this.failures.length > 0) return;
         if (this.calls++ === Math.floor(shuffled.length / 3)) before = await this.residentBytes();
-        if (this.calls % BESIDE_EVERY === 0) await this.beside();
+        if (this.calls % BESIDE_EVERY === 0) await this.turns.alone(() => this.beside());
         await this.one(client, seeds[this.random.below(seeds.length)] as Seed);
         if (this.calls % 10_000 === 0) options.say(`${this.calls} calls of ${shuffled.length}`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    await this.beside();
+    await this.turns.alone(() => this.beside());
     await this.compare();
     await this.rest(before);
   }
@@ -153,8 +156,7 @@ class Run implements GrpcFuzzReport {
     this.besideRows++;
     const { rows } = await queryRows(this.server.url, "SELECT count(*), sum(v) FROM beside");
     const [count, sum] = rows[0] ?? [];
-    // Others write rows beside this one while it asks.
-    if (Number(count) < 1 || Number(sum) !== ((Number(count) - 1) * Number(count)) / 2)
+    if (Number(count) !== this.besideRows || Number(sum) !== ((this.besideRows - 1) * this.besideRows) / 2)
       this.fail(`the client beside finds ${count} rows, their sum ${sum}`);
   }
 

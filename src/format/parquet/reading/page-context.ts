@@ -14,4 +14,6 @@ export interface PageContext {
   readonly pageNumber: number;
   readonly dictionary: PageDictionary | undefined;
   readonly allocate: (byteLength: number) => ArrayBuffer | SharedArrayBuffer;
+  /** Whether the bytes of the values are memory of their own, which a vector may keep. */
+  readonly ownsValues: boolean;
 }

@@ -124,8 +124,9 @@ export function decodePage(
   const allocate = options.allocate ?? newBuffer;
   const validity = readValidity(page, rowCount, allocate);
   const valueCount = rowCount - page.header.nullCount;
+  const ownsValues = page.header.compressed && options.allocate === undefined;
   const vector = decodeValues(
-    { column, page, rowCount, validity, valueCount, index, pageNumber: at.page, dictionary, allocate },
+    { column, page, rowCount, validity, valueCount, index, pageNumber: at.page, dictionary, allocate, ownsValues },
     options.timeBase,
   );
   if (valueCount > 0) checkConsumed(page.values);

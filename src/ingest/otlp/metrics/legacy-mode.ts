@@ -29,33 +29,53 @@ export function legacyName(name: string): string {
   return legacy;
 }
 
-/**
- * Whether a request in protobuf is written the older way.
- *
- * @throws ProtoError when the body is no request
- * @throws DbError InvalidArguments when it has metrics of both ways
- */
-export function isLegacy(body: Uint8Array, database: string, schemas: SchemaLookup): boolean {
-  if (schemas.rolesOf === undefined) return false;
-  let older: string | undefined;
-  let newer: string | undefined;
-  const reader = new ProtoReader();
-  reader.open(body);
-  new RequestWalk(reader).walk({
-    resource: () => undefined,
-    scope: () => undefined,
-    record: (start, end) => {
-      const name = nameOf(reader, start, end);
-      const roles = schemas.rolesOf?.(database, legacyName(name));
-      if (roles === undefined) return;
-      const compat = roles.options[COMPAT_OPTION] ?? "legacy";
-      if (roles.engine === METRIC_ENGINE || compat !== "legacy") newer = name;
-      else older = name;
-    },
-  });
-  if (older === undefined || newer === undefined) return older !== undefined;
-  const ways = `the table of ${JSON.stringify(older)} is of the older form, that of ${JSON.stringify(newer)} of the newer one`;
-  throw invalidArguments(`cannot write the metrics in one request: ${ways}; send them apart`);
+/** Which way a request in protobuf is written, once all of it was looked at: whole, or part by part. */
+export class MetricWay {
+  hasLooked = false;
+  private readonly database: string;
+  private readonly schemas: SchemaLookup;
+  private older: string | undefined;
+  private newer: string | undefined;
+
+  constructor(database: string, schemas: SchemaLookup) {
+    this.database = database;
+    this.schemas = schemas;
+  }
+
+  /** Whether it is the older way. */
+  get isOlder(): boolean {
+    return this.older !== undefined;
+  }
+
+  /**
+   * Looks at the request, or at a part of it.
+   *
+   * @throws ProtoError when it is no request
+   * @throws DbError InvalidArguments when there are metrics of both ways
+   */
+  look(body: Uint8Array): void {
+    this.hasLooked = true;
+    const { database, schemas } = this;
+    if (schemas.rolesOf === undefined) return;
+    const reader = new ProtoReader();
+    reader.open(body);
+    new RequestWalk(reader).walk({
+      resource: () => undefined,
+      scope: () => undefined,
+      record: (start, end) => {
+        const name = nameOf(reader, start, end);
+        const roles = schemas.rolesOf?.(database, legacyName(name));
+        if (roles === undefined) return;
+        const compat = roles.options[COMPAT_OPTION] ?? "legacy";
+        if (roles.engine === METRIC_ENGINE || compat !== "legacy") this.newer = name;
+        else this.older = name;
+      },
+    });
+    if (this.older === undefined || this.newer === undefined) return;
+    const [older, newer] = [this.older, this.newer].map((name) => JSON.stringify(name));
+    const ways = `the table of ${older} is of the older form, that of ${newer} of the newer one`;
+    throw invalidArguments(`cannot write the metrics in one request: ${ways}; send them apart`);
+  }
 }
 
 function nameOf(reader: ProtoReader, start: number, end: number): string {

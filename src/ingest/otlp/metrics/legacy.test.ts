@@ -3,7 +3,8 @@ import { rowsOf } from "../../../../test/support/batch-rows.ts";
 import { DbError } from "../../../base/error.ts";
 import { protobufOfJson } from "../json.ts";
 import { decodeLegacy } from "./legacy.ts";
-import { isLegacy, legacyName } from "./legacy-mode.ts";
+import type { SchemaLookup } from "../../../table/write-batch.ts";
+import { legacyName, MetricWay } from "./legacy-mode.ts";
 
 function text(key: string, stringValue: string): unknown {
   return { key, value: { stringValue } };
@@ -74,19 +75,25 @@ describe("which way", () => {
     remote: { engine: "metric", options: {} },
   };
   const schemas = { columnOf: () => undefined, rolesOf: (_: string, table: string) => tables[table] };
-  const way = (...names: string[]): boolean =>
-    isLegacy(body(...names.map((name) => ({ name, gauge: { dataPoints: [POINT] } }))), "public", schemas);
+  const isOlder = (known: SchemaLookup, ...parts: readonly (readonly string[])[]): boolean => {
+    const found = new MetricWay("public", known);
+    for (const names of parts) found.look(body(...names.map((name) => ({ name, gauge: { dataPoints: [POINT] } }))));
+    return found.isOlder;
+  };
+  const way = (...names: string[]): boolean => isOlder(schemas, names);
 
   test("tables decide", () => {
     expect(way("new.metric")).toBe(false);
     expect(way("Old.One", "new.metric")).toBe(true);
     expect(way("prom", "remote", "plain-prom")).toBe(false);
-    expect(isLegacy(body({ name: "old_one" }), "public", { columnOf: () => undefined })).toBe(false);
+    expect(isOlder({ columnOf: () => undefined }, ["old_one"])).toBe(false);
+    expect(isOlder(schemas, ["new.metric"], ["old_one"])).toBe(true);
     expect(legacyName("A.b-C_d")).toBe("a_b_c_d");
   });
 
   test("metrics of both ways are refused", () => {
     expect(() => way("old_one", "prom")).toThrow(DbError);
+    expect(() => isOlder(schemas, ["prom"], ["new"], ["old_one"])).toThrow(DbError);
     expect(() => way("old_one", "prom")).toThrow(/"old_one" is of the older form, that of "prom" of the newer one/);
   });
 });

@@ -1,5 +1,6 @@
 /** Functions that choose between their arguments; their types are unified by the planner before they are called. */
 import { BOOLEAN, type DataType, NULL } from "../../../column/data-type.ts";
+import { eitherText, firstPresent, nullWhereEqual } from "../columns/choose.ts";
 import { chosenType, commonType } from "../signature/common-type.ts";
 import { compareDecimals } from "../value/decimal.ts";
 import type { Integer } from "../value/integer.ts";
@@ -33,8 +34,8 @@ const firstOf: ScalarFunction["resolve"] = (args) => {
   return isJson ? { args: args.map(() => json), result: json } : unified(1)(args);
 };
 
-const coalesce = lenient("coalesce(value, …)", firstOf, (args) => args.find((value) => value !== undefined));
-const ifnull = lenient("ifnull(value, other)", unified(2, 2), ([a, b]) => a ?? b);
+const coalesce = lenient("coalesce(value, …)", firstOf, (args) => args.find((value) => value !== undefined), { columns: firstPresent });
+const ifnull = lenient("ifnull(value, other)", unified(2, 2), ([a, b]) => a ?? b, { columns: firstPresent });
 const equal = (a: Value, b: Value): boolean => a !== undefined && b !== undefined && compareValues(a, b) === 0;
 
 const chosen: ScalarFunction["resolve"] = (args) => {
@@ -61,11 +62,11 @@ export const CONDITIONAL_FUNCTIONS: readonly ScalarFunction[] = [
   ifnull,
   alias("nvl", ifnull),
   lenient("nvl2(value, then, else)", unified(3, 3), ([a, b, c]) => (a !== undefined ? b : c)),
-  lenient("nullif(value, other)", unified(2, 2), ([a, b]) => (equal(a, b) ? undefined : a)),
+  lenient("nullif(value, other)", unified(2, 2), ([a, b]) => (equal(a, b) ? undefined : a), { columns: nullWhereEqual }),
   // What is compared meets as in a comparison: text beside a number is read as one.
   lenient("greatest(value, …)", unified(1, undefined, commonType), (args) => extreme(args, 1)),
   lenient("least(value, …)", unified(1, undefined, commonType), (args) => extreme(args, -1)),
-  lenient("if(condition, then, else)", chosen, ([condition, a, b]) => (condition === true ? a : b)),
+  lenient("if(condition, then, else)", chosen, ([condition, a, b]) => (condition === true ? a : b), { columns: eitherText }),
   lenient("is_distinct_op(value, value)", anyTwo, (args, call) => isSame(args, call) !== true),
   lenient("is_not_distinct_op(value, value)", anyTwo, isSame),
   lenient("isnull(value)", anyToBoolean, ([value]) => value === undefined),

@@ -5,6 +5,7 @@ import { type DataType, FLOAT64, INT32, INT64, STRING } from "../../../column/da
 import { alias, type FunctionCall, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { typed } from "../signature/signature.ts";
 import { toText } from "../../../value/value-text.ts";
+import { located } from "../columns/search.ts";
 import { formatPattern } from "../text/format-pattern.ts";
 import { checkTextLength } from "../text/text-limit.ts";
 import { type Present, textOf as str, type Value } from "../value/value.ts";
@@ -155,8 +156,11 @@ export const MYSQL_FUNCTIONS: readonly ScalarFunction[] = [
   strict("insert(text, position, length, added)", typed(["text", "integer", "integer", "text"], STRING), ([text, position, size, added]) =>
     insert(text, Number(position), Number(size), added),
   ),
-  strict("locate(part, text[, position])", typed(["text", "text", "integer"], INT64, 2), ([part, text, from]) =>
-    locate(part, text, from === undefined ? 1 : Number(from)),
+  strict(
+    "locate(part, text[, position])",
+    typed(["text", "text", "integer"], INT64, 2),
+    ([part, text, from]) => locate(part, text, from === undefined ? 1 : Number(from)),
+    { columns: located },
   ),
   strict("space(count)", typed(["integer"], STRING), ([count]) => space(Number(count))),
   strict("find_in_set(text, list)", typed(["text", "text"], INT32), ([item, list]) => findInSet(item, list)),

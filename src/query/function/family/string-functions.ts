@@ -3,8 +3,12 @@ import { BOOLEAN, type DataType, INT32, STRING } from "../../../column/data-type
 import { codePointCount } from "../../../column/code-points.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import { leftParts, rightParts, splitParts, substrings, trims } from "../columns/cut.ts";
+import { chained, concatenated as concatenatedColumns, replacements, separated } from "../columns/join.ts";
+import { byteCounts, changeCase, characterCounts, firstCodes, reversed } from "../columns/letters.ts";
+import { contains, endsWith, positions, startsWith } from "../columns/search.ts";
 import { similarTest } from "../text/similar.ts";
-import { alias, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
+import { alias, type FunctionOptions, lenient, type ScalarFunction, strict } from "../signature/scalar-function.ts";
 import { type ArgumentKind, constant, isString, texts, typed } from "../signature/signature.ts";
 import { fullTextQueryOf, meetsFullTextQuery } from "../text/full-text-query.ts";
 import { matchesTerm } from "../text/term.ts";
@@ -15,8 +19,14 @@ const str = textOf;
 const chars = (value: Value): string[] => [...str(value)];
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : new TextEncoder().encode(str(value)));
 
-function text1(signature: string, run: (text: string) => Value, result = STRING, kind: ArgumentKind = "string"): ScalarFunction {
-  return strict(signature, typed([kind], result), ([text]) => run(str(text)));
+function text1(
+  signature: string,
+  run: (text: string) => Value,
+  result = STRING,
+  kind: ArgumentKind = "string",
+  options: FunctionOptions = {},
+): ScalarFunction {
+  return strict(signature, typed([kind], result), ([text]) => run(str(text)), options);
 }
 
 /** Text, or binary as it lies, to a count of 32 bits. */
@@ -76,8 +86,11 @@ function trim(text: string, set: string, start: boolean, end: boolean): string {
 }
 
 function trimmer(name: string, start: boolean, end: boolean): ScalarFunction {
-  return strict(`${name}(text[, characters])`, typed(["string", "string"], STRING, 1), ([text, set]) =>
-    trim(str(text), set === undefined ? " " : str(set), start, end),
+  return strict(
+    `${name}(text[, characters])`,
+    typed(["string", "string"], STRING, 1),
+    ([text, set]) => trim(str(text), set === undefined ? " " : str(set), start, end),
+    { columns: trims(start, end) },
   );
 }
 
@@ -128,10 +141,10 @@ function concatWs(args: readonly Value[]): Value {
   return separator === undefined ? undefined : concatenated(parts, str(separator));
 }
 
-const length = text1("length(text)", codePointCount, INT32, "text");
+const length = text1("length(text)", codePointCount, INT32, "text", { columns: characterCounts });
 // Of numbers too: JDBC drivers of MySQL ask for columns so.
-const lower = text1("lower(text)", (text) => text.toLowerCase(), STRING, "text");
-const upper = text1("upper(text)", (text) => text.toUpperCase(), STRING, "text");
+const lower = text1("lower(text)", (text) => text.toLowerCase(), STRING, "text", { columns: changeCase("lower") });
+const upper = text1("upper(text)", (text) => text.toUpperCase(), STRING, "text", { columns: changeCase("upper") });
 const substr = strict(
   "substr(text, start[, length])",
   typed(["string", "integer", "integer"], STRING, 2),
@@ -142,17 +155,20 @@ const substr = strict(
       Number(start),
       count === undefined ? undefined : environment.isMysql === true ? Math.max(0, Number(count)) : Number(count),
     ),
+  { columns: substrings },
 );
-const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub));
+const strpos = strict("strpos(text, part)", typed(["string", "string"], INT32), ([text, sub]) => position(text, sub), {
+  columns: positions,
+});
 const btrim = trimmer("btrim", true, true);
-const test2 = (signature: string, run: (a: string, b: string) => boolean): ScalarFunction =>
-  strict(signature, typed(["string", "string"], BOOLEAN), ([a, b]) => run(str(a), str(b)));
+const test2 = (signature: string, run: (a: string, b: string) => boolean, options: FunctionOptions = {}): ScalarFunction =>
+  strict(signature, typed(["string", "string"], BOOLEAN), ([a, b]) => run(str(a), str(b)), options);
 
 /** The functions of this file. */
 export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
-  text1("ascii(text)", (text) => text.codePointAt(0) ?? 0, INT32),
-  strict("bit_length(text)", textOrBytes, ([value]) => bytesOf(value).length * 8),
-  strict("octet_length(text)", textOrBytes, ([value]) => bytesOf(value).length),
+  text1("ascii(text)", (text) => text.codePointAt(0) ?? 0, INT32, "string", { columns: firstCodes }),
+  strict("bit_length(text)", textOrBytes, ([value]) => bytesOf(value).length * 8, { columns: byteCounts(8) }),
+  strict("octet_length(text)", textOrBytes, ([value]) => bytesOf(value).length, { columns: byteCounts(1) }),
   ...["char_length", "character_length", "len"].map((name) => alias(name, length)),
   length,
   lower,
@@ -160,22 +176,24 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
   upper,
   alias("ucase", upper),
   text1("initcap(text)", capitalise),
-  text1("reverse(text)", (text) => Array.from(text).reverse().join(""), STRING, "text"),
+  text1("reverse(text)", (text) => Array.from(text).reverse().join(""), STRING, "text", { columns: reversed }),
   btrim,
   alias("trim", btrim),
   trimmer("ltrim", true, false),
   trimmer("rtrim", false, true),
   strict("chr(code)", typed(["integer"], STRING), ([code]) => character(Number(code))),
-  lenient("concat(text, …)", texts(1, STRING), (args) => concatenated(args.map(str))),
-  lenient("concat_ws(separator, text, …)", texts(2, STRING), concatWs),
-  strict("concat_op(text, text)", texts(2, STRING), (args) => concatenated(args.map(str))),
-  test2("contains(text, part)", (a, b) => a.includes(b)),
-  test2("starts_with(text, part)", (a, b) => a.startsWith(b)),
-  test2("ends_with(text, part)", (a, b) => a.endsWith(b)),
+  lenient("concat(text, …)", texts(1, STRING), (args) => concatenated(args.map(str)), { columns: concatenatedColumns }),
+  lenient("concat_ws(separator, text, …)", texts(2, STRING), concatWs, { columns: separated }),
+  strict("concat_op(text, text)", texts(2, STRING), (args) => concatenated(args.map(str)), { columns: chained }),
+  test2("contains(text, part)", (a, b) => a.includes(b), { columns: contains }),
+  test2("starts_with(text, part)", (a, b) => a.startsWith(b), { columns: startsWith }),
+  test2("ends_with(text, part)", (a, b) => a.endsWith(b), { columns: endsWith }),
   test2("matches(text, query)", (text, query) => meetsFullTextQuery(fullTextQueryOf(query), text)),
   test2("matches_term(text, term)", matchesTerm),
-  strict("left(text, count)", typed(["text", "integer"], STRING), ([text, count]) => leftOf(text, Number(count))),
-  strict("right(text, count)", typed(["text", "integer"], STRING), ([text, count]) => rightOf(text, Number(count))),
+  strict("left(text, count)", typed(["text", "integer"], STRING), ([text, count]) => leftOf(text, Number(count)), { columns: leftParts }),
+  strict("right(text, count)", typed(["text", "integer"], STRING), ([text, count]) => rightOf(text, Number(count)), {
+    columns: rightParts,
+  }),
   strict("lpad(text, length[, filler])", typed(["text", "integer", "text"], STRING, 2), ([text, size, fill]) =>
     pad(text, Number(size), fill === undefined ? " " : str(fill), true),
   ),
@@ -183,11 +201,17 @@ export const STRING_FUNCTIONS: readonly ScalarFunction[] = [
     pad(text, Number(size), fill === undefined ? " " : str(fill), false),
   ),
   strict("repeat(text, count)", typed(["string", "integer"], STRING), ([text, count]) => repeat(text, Number(count))),
-  strict("replace(text, from, to)", typed(["string", "string", "string"], STRING), ([text, from, to]) =>
-    replaced(str(text), str(from), str(to)),
+  strict(
+    "replace(text, from, to)",
+    typed(["string", "string", "string"], STRING),
+    ([text, from, to]) => replaced(str(text), str(from), str(to)),
+    { columns: replacements },
   ),
-  strict("split_part(text, separator, index)", typed(["string", "string", "integer"], STRING), ([text, separator, index]) =>
-    splitPart(text, separator, Number(index)),
+  strict(
+    "split_part(text, separator, index)",
+    typed(["string", "string", "integer"], STRING),
+    ([text, separator, index]) => splitPart(text, separator, Number(index)),
+    { columns: splitParts },
   ),
   strpos,
   alias("instr", strpos),

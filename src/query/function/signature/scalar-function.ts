@@ -2,6 +2,7 @@
  * What a scalar function is. Adding one is adding one line to a table in `*-functions.ts`.
  */
 import type { DataType } from "../../../column/data-type.ts";
+import type { ColumnFunction } from "./column-function.ts";
 import type { Environment } from "./environment.ts";
 import type { Present, Value } from "../value/value.ts";
 
@@ -33,6 +34,8 @@ export interface ScalarFunction {
   readonly evaluate: (args: readonly Value[], call: FunctionCall) => Value;
   /** The same on JavaScript numbers as source text, for generated loops; only for functions from floats to a float. */
   readonly emit?: (args: readonly string[]) => string;
+  /** The same on whole columns, where arguments are texts. */
+  readonly columns?: ColumnFunction;
   /** Whether it reads the catalogue (`Environment.objects`), which only the main thread has. */
   readonly readsCatalog?: boolean;
 }
@@ -41,6 +44,7 @@ export interface ScalarFunction {
 export interface FunctionOptions {
   readonly volatility?: Volatility;
   readonly emit?: (args: readonly string[]) => string;
+  readonly columns?: ColumnFunction;
   readonly readsCatalog?: boolean;
 }
 
@@ -69,7 +73,8 @@ export function lenient(
     nulls: "own",
     volatility: options.volatility ?? "immutable",
     evaluate,
-    ...emitOf(options),
+    ...(options.emit !== undefined && { emit: options.emit }),
+    ...(options.columns !== undefined && { columns: options.columns }),
     ...(options.readsCatalog === true && { readsCatalog: true }),
   };
 }
@@ -80,4 +85,3 @@ export function alias(name: string, of: ScalarFunction): ScalarFunction {
 }
 
 const nameOf = (signature: string): string => signature.slice(0, signature.indexOf("("));
-const emitOf = (options: FunctionOptions): Pick<ScalarFunction, "emit"> => (options.emit === undefined ? {} : { emit: options.emit });

@@ -10,8 +10,13 @@
 export function likeTest(pattern: string, escape: string | undefined, insensitive: boolean): (text: string) => boolean {
   const plain = /^%?([^%_\\]*)%?$/.exec(pattern);
   if (plain !== null && !insensitive && escape === undefined) return plainTest(pattern, plain[1] ?? "");
-  const segments = segmentsOf(insensitive ? folded(pattern) : pattern, insensitive ? foldedEscape(escape) : (escape ?? "\\"));
+  const segments = likeSegments(pattern, escape, insensitive);
   return insensitive ? (text) => meets(segments, folded(text)) : (text) => meets(segments, text);
+}
+
+/** What lies between the `%` of a pattern, at least one segment; where any case will do, of texts in the folded form. */
+export function likeSegments(pattern: string, escape: string | undefined, insensitive: boolean): readonly LikeSegment[] {
+  return segmentsOf(insensitive ? folded(pattern) : pattern, insensitive ? foldedEscape(escape) : (escape ?? "\\"));
 }
 
 /** A form in which texts that differ in case alone are equal, of as many characters. */
@@ -66,10 +71,9 @@ export function likePieces(pattern: string, escape = "\\"): readonly LikePiece[]
 }
 
 /** Ranges of text, and `undefined` for one character of any kind. */
-type Segment = readonly (string | undefined)[];
+export type LikeSegment = readonly (string | undefined)[];
 
-/** What lies between the `%` of a pattern, at least one segment. */
-function segmentsOf(pattern: string, escape: string): readonly Segment[] {
+function segmentsOf(pattern: string, escape: string): readonly LikeSegment[] {
   const segments: (string | undefined)[][] = [];
   let segment: (string | undefined)[] = [];
   let text = "";
@@ -94,7 +98,7 @@ function segmentsOf(pattern: string, escape: string): readonly Segment[] {
   return [...segments, segment];
 }
 
-function meets(segments: readonly Segment[], text: string): boolean {
+function meets(segments: readonly LikeSegment[], text: string): boolean {
   const [first = [], ...rest] = segments;
   let at = endOf(first, text, 0);
   const last = rest.pop();
@@ -108,7 +112,7 @@ function meets(segments: readonly Segment[], text: string): boolean {
 }
 
 /** Where a segment that begins at `at` ends, or -1. */
-function endOf(segment: Segment, text: string, at: number): number {
+function endOf(segment: LikeSegment, text: string, at: number): number {
   let end = at;
   for (const part of segment) {
     if (part === undefined) {
@@ -121,7 +125,7 @@ function endOf(segment: Segment, text: string, at: number): number {
 }
 
 /** Where a segment that ends with the text begins, or -1. */
-function startOf(segment: Segment, text: string): number {
+function startOf(segment: LikeSegment, text: string): number {
   let start = text.length;
   for (let i = segment.length - 1; i >= 0; i--) {
     const part = segment[i];
@@ -135,7 +139,7 @@ function startOf(segment: Segment, text: string): number {
 }
 
 /** Where a segment ends at the first place from `at` on where it fits, or -1. */
-function endOfFirst(segment: Segment, text: string, at: number): number {
+function endOfFirst(segment: LikeSegment, text: string, at: number): number {
   const head = segment[0];
   if (segment.length === 1 && head !== undefined) {
     const found = text.indexOf(head, at);

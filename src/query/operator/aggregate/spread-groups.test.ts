@@ -71,6 +71,9 @@ describe("groups in parts", () => {
     await check("SELECT i + small, sum(i * 2), count(x / 2) FROM t GROUP BY 1");
     await check("SELECT CASE WHEN i > 300 THEN s ELSE 'none' END, count(*) FROM t GROUP BY 1");
   });
+  test("by texts of which some are too long for a part", async () => {
+    await check("SELECT repeat(s, CASE WHEN small > 45 THEN 9000 ELSE 1 END), count(*), sum(i) FROM t WHERE small > 20 GROUP BY 1");
+  });
   test("with arguments that come as whole words, bytes and times", async () => {
     await check("SELECT small, sum(big), min(big), max(u), avg(big) FROM t GROUP BY small");
     await check("SELECT s, count(s), count(b), count(t2), sum(w) FROM t GROUP BY s");

@@ -26,7 +26,7 @@ import {
   type ComingColumn,
   foldWords,
   PARTS,
-  foldTexts,
+  hashTexts,
   partsOf,
   spreadBytes,
   type SpreadForm,
@@ -180,12 +180,16 @@ export class SpreadGroups implements HeldGroups {
     const args = this.args.map(({ evaluator }) => evaluator.vector(batch));
     const coming: ComingColumn[] = [...keys];
     for (const arg of args) if (arg.kind === "number") coming.push(arg);
-    if (coming.length === keys.length + args.length) return this.rows.add(coming, parts, rowCount);
+    const taken = coming.length === keys.length + args.length ? this.rows.add(coming, parts, rowCount) : 0;
+    if (taken === rowCount) return;
     this.rows.flush(); // Rows that came before go before.
     const vectors = [...this.vectorsOf(keys, rowCount), ...args];
     const { order, starts } = byPart(parts, rowCount);
     for (const [p, part] of this.parts.entries()) {
-      const own = order.subarray(starts[p], starts[p + 1]);
+      let from = starts[p] as number;
+      const to = starts[p + 1] as number;
+      while (from < to && (order[from] as number) < taken) from++;
+      const own = order.subarray(from, to);
       if (own.length > 0) part.add(gatherBatch({ rowCount, vectors }, own, own.length));
     }
   }
@@ -242,7 +246,12 @@ export class SpreadGroups implements HeldGroups {
       const vector = vectors[i];
       const { form, codes } = key;
       assert(vector !== undefined, "a vector a key");
-      if (form === "bytes") return textsOf(vector, rowCount);
+      if (form === "bytes") {
+        if (key.words.length < rowCount) key.words = new Int32Array(rowCount);
+        const texts = textsOf(vector, rowCount);
+        hashTexts(texts, rowCount, key.words);
+        return { kind: "texts", texts, hashes: key.words };
+      }
       const isHere = codes === undefined ? lanesInPlace(vector, form, rowCount) : undefined;
       if (isHere !== undefined) return { kind: "number", values: isHere, validity: presenceOf(vector, rowCount) };
       if (key.words.length < rowCount * form.width) key.words = new Int32Array(rowCount * form.width);
@@ -263,7 +272,7 @@ export class SpreadGroups implements HeldGroups {
     beginHashes(this.hashes, rowCount);
     for (const [i, key] of keys.entries()) {
       const form = this.keys[i]?.form ?? "bytes";
-      if (key.kind !== "number") foldTexts(key, rowCount, this.hashes);
+      if (key.kind !== "number") foldWords(key.hashes, 1, undefined, rowCount, this.hashes);
       else if (form !== "bytes") foldWords(key.values as Int32Array, form.width, key.validity, rowCount, this.hashes);
     }
     partsOf(this.hashes, rowCount, this.partOfRow);
@@ -274,7 +283,8 @@ export class SpreadGroups implements HeldGroups {
   private vectorsOf(keys: readonly ComingColumn[], rowCount: number): readonly Vector[] {
     return keys.map((key, i): Vector => {
       const form = this.keys[i]?.form ?? "bytes";
-      if (key.kind !== "number" || form === "bytes" || form.width === 1) return key;
+      if (key.kind === "texts") return key.texts;
+      if (form === "bytes" || form.width === 1) return key;
       const { values, validity } = key;
       return { kind: "wide", values: new BigInt64Array(values.buffer, values.byteOffset, rowCount), validity };
     });

@@ -8,7 +8,10 @@ import { StatusCode } from "../../../base/status-code.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../../base/limits.ts";
 import { isNested } from "../../../column/data-type.ts";
 import type { CompareOperator } from "../../expression/expression.ts";
+import type { DataType } from "../../../column/data-type.ts";
+import { decodeNested } from "../../../column/nested.ts";
 import type { PlanNode, SubQueryCall } from "../contract/node.ts";
+import { type RowKeys, RowsWithNulls } from "./rows-with-nulls.ts";
 import type { PlanParameter } from "../node-parts/parameter.ts";
 import type { SubQueryResult } from "./node.ts";
 import { withValues } from "./substitute.ts";
@@ -159,7 +162,7 @@ async function answerOf(result: SubQueryResult, batches: AsyncIterable<ExecBatch
     }
     case "any":
     case "all": {
-      const compared = new ComparedValues(result.operator, result.kind);
+      const compared = new ComparedValues(result.operator, result.kind, result.value.type);
       const values = new RowValues(result.value, context);
       for await (const batch of batches) {
         checkCancelled(context);
@@ -198,6 +201,11 @@ async function onlyValue(batches: AsyncIterable<ExecBatch>, plan: PlanNode): Pro
   return value;
 }
 
+type StructType = Extract<DataType, { kind: "struct" }>;
+
+const keysOfRow = (type: StructType, row: Present): RowKeys =>
+  row instanceof Uint8Array ? decodeNested(type, row).map((part) => (part === undefined ? undefined : valueKey(part))) : [];
+
 /** The values that ANY, ALL and IN compare with. Order needs the ends alone; equality the values. */
 class ComparedValues {
   private least: Value;
@@ -207,9 +215,14 @@ class ComparedValues {
   private readonly operator: CompareOperator;
   private readonly isAny: boolean;
 
-  constructor(operator: CompareOperator, quantifier: "any" | "all") {
+  /** Of rows of several values that are equal, or not: NULL in one of them leaves open whether they are. */
+  private readonly rows: { readonly type: StructType; readonly known: RowsWithNulls } | undefined;
+
+  constructor(operator: CompareOperator, quantifier: "any" | "all", type: DataType) {
     this.operator = operator;
     this.isAny = quantifier === "any";
+    const isIn = this.isAny ? operator === "=" : operator === "<>";
+    this.rows = isIn && type.kind === "struct" ? { type, known: new RowsWithNulls() } : undefined;
   }
 
   /** Whether the value costs memory. */
@@ -224,7 +237,9 @@ class ComparedValues {
     if (this.operator !== "=" && this.operator !== "<>") return false;
     const before = this.keys.size;
     this.keys.add(valueKey(value));
-    return this.keys.size > before;
+    const isNew = this.keys.size > before;
+    if (isNew && this.rows !== undefined) this.rows.known.add(keysOfRow(this.rows.type, value));
+    return isNew;
   }
 
   /** Whether the comparison holds for any, or all, values; NULL where that hangs on a NULL. */
@@ -232,9 +247,16 @@ class ComparedValues {
     const { least, greatest, hasNull } = this;
     if (least === undefined || greatest === undefined) return hasNull ? undefined : !this.isAny;
     if (operand === undefined) return undefined;
+    if (this.rows !== undefined) return this.testRow(this.rows, operand);
     const decided = this.isAny ? this.some(operand, least, greatest) : !this.someNot(operand, least, greatest);
     if (decided === this.isAny) return decided;
     return hasNull ? undefined : decided;
+  }
+
+  private testRow({ type, known }: NonNullable<ComparedValues["rows"]>, operand: Present): Value {
+    const keys = keysOfRow(type, operand);
+    if (!keys.includes(undefined) && this.keys.has(valueKey(operand))) return this.isAny;
+    return this.hasNull || known.mayEqual(keys) ? undefined : !this.isAny;
   }
 
   /** Whether the comparison holds for some value. */

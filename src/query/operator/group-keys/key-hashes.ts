@@ -2,7 +2,7 @@
  * Hashes of rows by the values of some columns: rows that are equal as groups are have equal hashes, whatever vectors hold them. NULL
  * equals NULL, NaN equals NaN, -0 is 0.
  */
-import { bytesHash } from "../../../base/bytes/hash.ts";
+import { bytesHash, HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { CodedVector, Vector } from "../../../column/vector.ts";
 import { isInterval, type Value, valueKey } from "../../function/value/value.ts";
@@ -32,9 +32,9 @@ export function keyHashes(
 
 /** Folds the hash of one more value into that of a row. */
 export function foldHash(hash: number, value: number): number {
-  let mixed = Math.imul(hash ^ value, 0x9e3779b1);
-  mixed ^= mixed >>> 15;
-  mixed = Math.imul(mixed, 0x85ebca6b);
+  let mixed = Math.imul(hash ^ HASH_SEED, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 15) ^ value, HASH_FACTOR);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
   return (mixed ^ (mixed >>> 13)) >>> 0;
 }
 

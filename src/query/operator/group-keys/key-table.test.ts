@@ -192,6 +192,32 @@ test("equal rows have equal hashes in any vectors, also behind others, and most 
   );
 });
 
+/** An integer whose second word undoes what the first leaves of a hash without a seed. */
+function meeting(row: number): bigint {
+  const hash = Math.imul(row, 0x85ebca6b);
+  return (BigInt.asIntN(32, BigInt(hash ^ (hash >>> 15))) << 32n) | BigInt(row >>> 0);
+}
+
+/** Bytes that have the highest bit of a word for each bit of a number, undone by the next word. */
+function flipped(row: number): Uint8Array {
+  const bytes = new Uint8Array(8 * 32);
+  for (let bit = 0; bit < 32; bit++) if (((row >>> bit) & 1) === 1) bytes.set([0x80, 0, 0, 1, 0x80], bit * 8 + 3);
+  return bytes;
+}
+
+test("keys that were made to meet do not", () => {
+  const rows = Array.from({ length: 4096 }, (_, i) => i);
+  for (const [type, values] of [
+    [INT64, rows.map(meeting)],
+    [BINARY, rows.map(flipped)],
+    [INT64, rows.map((row) => (BigInt(row ^ 0x1234567) << 32n) | BigInt(row))],
+  ] as const) {
+    const hashes = keyHashes([vectorOf(type, values)], [type], rows.length);
+    expect(new Set(hashes.map((hash) => hash >>> 20)).size).toBeGreaterThan(2000);
+    expect(new Set(hashes.map((hash) => hash & 0xfff)).size).toBeGreaterThan(2000);
+  }
+});
+
 describe("many keys", () => {
   /** Rows whose keys come and come again while tables grow. */
   const rows = (count: number): readonly number[] =>
@@ -200,6 +226,8 @@ describe("many keys", () => {
     ["integers", INT64, (row) => (row % 2 === 0 ? row : BigInt(row) * 2n ** 30n)],
     ["texts", STRING, (row) => (row % 50 === 0 ? undefined : `${"x".repeat(row % 90)}${row}`)],
     ["times", TIMESTAMP_NANOSECOND, (row) => BigInt(row) * 2n ** 31n],
+    ["integers that would meet without a seed", INT64, (row) => meeting(row)],
+    ["bytes that would meet without a secret factor", BINARY, (row) => flipped(row)],
     ["long texts", STRING, (row) => (row % 997 === 0 ? "y".repeat(1_200_000) + String(row % 3) : String(row))],
   ];
   for (const [name, type, of] of columns) {

@@ -9,6 +9,7 @@ import { laneFormOf } from "../kernels/lanes.ts";
 import { RowIndex } from "../kernels/row-index.ts";
 import { asksOnly, hasPairs, type Join, type Side } from "./join-sides.ts";
 import { hasNull, JoinKeys, keyTypesOf } from "./join-keys.ts";
+import { RowsByNulls } from "./null-aware.ts";
 import { KeyWords, type WordsOfRows } from "./key-words.ts";
 
 /** Rows whose keys are looked up before others get a turn: each key takes about 50 ns a row. */
@@ -29,8 +30,10 @@ export interface Held {
   readonly keys: HeldKeys | undefined;
   /** Which rows found a partner; for full joins, and for semi and anti joins whose left side is held. */
   readonly met: Uint8Array;
-  /** Of a join that asks for no row to be there: whether a key is NULL. */
+  /** Of NOT IN by one key: whether it is NULL in some row. */
   readonly hasNullKey: boolean;
+  /** Of NOT IN by several keys. */
+  readonly byNulls: RowsByNulls | undefined;
 }
 
 /** Finds held rows by their keys. */
@@ -78,7 +81,7 @@ export async function build(node: Join, side: Side, rows: Batch, context: ExecCo
   const isNoted = node.join === "full" || (side === "left" && asksOnly(node));
   const met = new Uint8Array(isNoted ? rowCount : 0);
   const held = { side, rows, rowCount, met };
-  if (node.keys.length === 0) return { ...held, keys: undefined, hasNullKey: false };
+  if (node.keys.length === 0) return { ...held, keys: undefined, hasNullKey: false, byNulls: undefined };
   const { reserve, release } = context.budget;
   const words = new KeyWords(keyTypesOf(node), reserve);
   const of = await wordsOfHeld(node, side, sliceBatch(rows, 0, rowCount), words, context);
@@ -91,13 +94,14 @@ export async function build(node: Join, side: Side, rows: Batch, context: ExecCo
     await context.pace.turn();
   }
   if (!index.needsWords) release(of.bytes);
-  return { ...held, keys: new HeldKeys(words, index), hasNullKey: of.hasNullKey };
+  return { ...held, keys: new HeldKeys(words, index), hasNullKey: of.hasNullKey, byNulls: of.byNulls };
 }
 
 /** Words of all held rows. `bytes` are counted. */
 interface WordsOfHeld extends WordsOfRows {
   readonly bytes: number;
   readonly hasNullKey: boolean;
+  readonly byNulls: RowsByNulls | undefined;
 }
 
 async function wordsOfHeld(node: Join, side: Side, rows: Batch, words: KeyWords, context: ExecContext): Promise<WordsOfHeld> {
@@ -106,13 +110,15 @@ async function wordsOfHeld(node: Join, side: Side, rows: Batch, words: KeyWords,
   if (keys.areColumns) {
     const vectors = await keys.of(rows);
     const found = words.inPlace(vectors, rowCount);
-    if (found !== undefined) return { ...found, bytes: 0, hasNullKey: node.join === "not-in" && hasNull(vectors, rowCount) };
+    const hasNullKey = node.join === "not-in" && hasNull(vectors, rowCount);
+    if (found !== undefined) return { ...found, bytes: 0, hasNullKey, byNulls: undefined };
   }
   const bytes = rowCount * words.width * 4;
   context.budget.reserve(bytes);
   const all = new Int32Array(rowCount * words.width);
   let present: Uint8Array | undefined;
   let hasNullKey = false;
+  const byNulls = node.join === "not-in" && node.keys.length > 1 ? new RowsByNulls(node, rows, context.budget.reserve) : undefined;
   for (let at = 0; at < rowCount; at += PIECE_ROWS) {
     checkCancelled(context);
     const part = sliceBatch(rows, at, Math.min(rowCount, at + PIECE_ROWS));
@@ -122,10 +128,11 @@ async function wordsOfHeld(node: Join, side: Side, rows: Batch, words: KeyWords,
       present ??= new Uint8Array(rowCount).fill(1);
       present.set(validity.length === part.rowCount ? validity : validity.subarray(0, part.rowCount), at);
     }
+    byNulls?.note(vectors, part.rowCount, at);
     if (node.join === "not-in") hasNullKey ||= hasNull(vectors, part.rowCount);
     await context.pace.turn();
   }
-  return { words: all, present, bytes, hasNullKey };
+  return { words: all, present, bytes, hasNullKey: hasNullKey && byNulls === undefined, byNulls };
 }
 
 /** Whether streaming rows without a partner are paired with NULLs. */

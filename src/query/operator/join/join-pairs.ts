@@ -16,11 +16,11 @@ import type { Vector } from "../../../column/vector.ts";
 import { FilterEvaluator } from "../../expression/evaluator.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import { gatherBatch } from "../rows/held-rows.ts";
 import { gatherRuns } from "../kernels/gather.ts";
 import { type Held, PIECE_ROWS } from "./held-side.ts";
 import { JoinKeys } from "./join-keys.ts";
 import { asksOnly, hasPairs, type Join, otherSide } from "./join-sides.ts";
+import { gatherRead, type ReadColumns } from "./read-columns.ts";
 import { NO_ROW } from "../kernels/row-index.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 import { pieces } from "../rows/pieces.ts";
@@ -36,6 +36,7 @@ const LONG_MS = 8;
 /**
  * The pairs of streaming rows with held ones.
  *
+ * @param read columns that come out as they are
  * @param met of a join in several passes: takes a 1 for each streaming row that met, counted over all batches; what depends on there being
  *   no partner at all is then left to `unmet`
  */
@@ -43,11 +44,12 @@ export async function* probe(
   node: Join,
   streaming: AsyncIterable<ExecBatch>,
   held: Held,
+  read: ReadColumns,
   context: ExecContext,
   met?: Uint8Array,
 ): AsyncGenerator<ExecBatch> {
   const ownKeys = new JoinKeys(node, otherSide(held.side), context);
-  const pairs = hasPairs(node) ? new Pairs(node, held, context, met) : undefined;
+  const pairs = hasPairs(node) ? new Pairs(node, held, read, context, met) : undefined;
   let base = 0;
   for await (const batch of streaming) {
     for (const piece of pieces(batch, PIECE_ROWS)) {
@@ -58,17 +60,24 @@ export async function* probe(
       const ids = held.keys?.find(keys, piece.rowCount);
       if (pairs !== undefined) yield* pairs.of(piece, ids, context);
       else if (ids === undefined) continue;
-      else if (held.side === "left") noteRows(held, ids);
+      else if (held.byNulls !== undefined) {
+        const own = met?.subarray(base, base + piece.rowCount) ?? new Uint8Array(piece.rowCount);
+        await held.byNulls.meet(keys, ids, own, context);
+        if (met === undefined) {
+          const kept = unmetRows(own);
+          if (kept.length > 0) yield rowsOf(piece, kept, read.left);
+        }
+      } else if (held.side === "left") noteRows(held, ids);
       else if (met !== undefined) noteMet(ids, met, base);
       else {
         const kept = keptRows(node, held, keys, ids);
-        if (kept.length > 0) yield rowsOf(piece, kept);
+        if (kept.length > 0) yield rowsOf(piece, kept, read.left);
       }
       base += piece.rowCount;
     }
   }
-  if (node.join === "full") yield* leftOver(node, held);
-  else if (held.side === "left" && asksOnly(node)) yield* notedRows(held, node.join === "semi" ? 1 : 0);
+  if (node.join === "full") yield* leftOver(node, held, read);
+  else if (held.side === "left" && asksOnly(node)) yield* notedRows(held, node.join === "semi" ? 1 : 0, read.left);
 }
 
 /** Pairs of some rows of one streaming batch: row `own[i]` of it with row `partner[i]` of those held. */
@@ -78,6 +87,7 @@ class Pairs {
   private count = 0;
   private readonly node: Join;
   private readonly held: Held;
+  private readonly read: ReadColumns;
   private readonly residual: FilterEvaluator | undefined;
   private readonly met: Uint8Array | undefined;
   /** The next candidate of a row whose candidates are too many for once, and whether it has met one before. */
@@ -88,8 +98,9 @@ class Pairs {
   /** Candidates that are looked at together: few where the condition takes long for one. */
   private pairsMax: number;
 
-  constructor(node: Join, held: Held, context: ExecContext, met?: Uint8Array) {
+  constructor(node: Join, held: Held, read: ReadColumns, context: ExecContext, met?: Uint8Array) {
     this.met = met;
+    this.read = read;
     this.node = node;
     this.held = held;
     this.pairsMax = node.residual !== undefined && takesLong(node) ? LONG_PAIRS : PAIRS_MAX;
@@ -211,9 +222,11 @@ class Pairs {
 
   /** The columns of the left side, then those of the right, of the first pairs. */
   private gathered(batch: ExecBatch, count: number): ExecBatch {
-    const own = isAll(this.own, count, batch.rowCount) ? batch.vectors : gatherBatch(batch, this.own, count).vectors;
-    const partners = gatherBatch(this.held.rows, this.partner, count).vectors;
-    return { rowCount: count, vectors: this.held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
+    const { held, read } = this;
+    const all = isAll(this.own, count, batch.rowCount);
+    const own = all ? batch.vectors : gatherRead(batch, read[otherSide(held.side)], this.own, count).vectors;
+    const partners = gatherRead(held.rows, read[held.side], this.partner, count).vectors;
+    return { rowCount: count, vectors: held.side === "left" ? [...partners, ...own] : [...own, ...partners] };
   }
 
   /** The left rows that have a partner, or have none. @param hasMet whether row `from` has met before */
@@ -226,7 +239,7 @@ class Pairs {
       while (at < count && this.own[at] === row) at++;
       if (found === wanted) selection[kept++] = row;
     }
-    return gatherBatch(batch, selection, kept);
+    return gatherRead(batch, this.read.left, selection, kept);
   }
 
   /** Adds a pair with the row of NULLs for each left row without a partner, in its place; gives the number of pairs. */
@@ -290,6 +303,16 @@ function noteMet(ids: Int32Array, met: Uint8Array, base: number): void {
   for (let i = 0; i < ids.length; i++) if (ids[i] !== NO_ROW) met[base + i] = 1;
 }
 
+function unmetRows(met: Uint8Array): Uint32Array {
+  const selection = new Uint32Array(met.length);
+  let count = 0;
+  for (let row = 0; row < met.length; row++) {
+    selection[count] = row;
+    count += 1 - (met[row] as number);
+  }
+  return selection.subarray(0, count);
+}
+
 /** The rows that stay by whether their keys are held. */
 function keptRows(node: Join, held: Held, keys: readonly Vector[], ids: Int32Array): Uint32Array {
   const { length } = ids;
@@ -322,31 +345,31 @@ function leaveOutNulls(key: Vector, ids: Int32Array): void {
 }
 
 /** Some rows of a batch, which ascend, and their runs. */
-function rowsOf(batch: ExecBatch, selection: Uint32Array): ExecBatch {
+function rowsOf(batch: ExecBatch, selection: Uint32Array, read: readonly boolean[]): ExecBatch {
   const { length } = selection;
   if (length === batch.rowCount) return batch;
   return {
-    ...gatherBatch(batch, selection, length),
+    ...gatherRead(batch, read, selection, length),
     runs: batch.runs === undefined ? undefined : gatherRuns(batch.runs, selection, length),
   };
 }
 
 /** The held rows that no streaming row met, with NULLs on the left. */
-function* leftOver(node: Join, held: Held): Iterable<ExecBatch> {
-  for (const { rowCount, vectors } of notedRows(held, 0)) {
+function* leftOver(node: Join, held: Held, read: ReadColumns): Iterable<ExecBatch> {
+  for (const { rowCount, vectors } of notedRows(held, 0, read.right)) {
     const nulls = node.left.columns.map(({ type }): Vector => constantVector(type, undefined, rowCount));
     yield { rowCount, vectors: [...nulls, ...vectors] };
   }
 }
 
 /** The held rows that some streaming row met (`wanted` 1), or none (0). */
-function* notedRows({ rows, rowCount, met }: Held, wanted: number): Iterable<ExecBatch> {
+function* notedRows({ rows, rowCount, met }: Held, wanted: number, read: readonly boolean[]): Iterable<ExecBatch> {
   assert(met.length === rowCount, `which of ${rowCount} rows met is noted for each; got ${met.length}`);
   const selection = new Uint32Array(PAIRS_MAX);
   for (let row = 0; row < rowCount; ) {
     let count = 0;
     for (; row < rowCount && count < PAIRS_MAX; row++) if (met[row] === wanted) selection[count++] = row;
     if (count === 0) return;
-    yield gatherBatch(rows, selection, count);
+    yield gatherRead(rows, read, selection, count);
   }
 }

@@ -12,7 +12,8 @@ import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { build, type Held, indexBytes, isPadded } from "./held-side.ts";
 import { hasNull, isNullAt, JoinKeys, keyTypesOf } from "./join-keys.ts";
 import { probe } from "./join-pairs.ts";
-import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader } from "./join-sides.ts";
+import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader, smallerSide } from "./join-sides.ts";
+import { readColumns, type ReadColumns, withoutUnread } from "./read-columns.ts";
 import { pieces } from "../rows/pieces.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { keyHashes } from "../group-keys/key-hashes.ts";
@@ -24,22 +25,31 @@ import { constantVector } from "../../expression/vector-values.ts";
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
-/** The rows of a join. */
+/**
+ * The rows of a join.
+ *
+ * @param needed columns that the reader looks at; undefined: all
+ */
 export function join(
   node: Join,
   left: AsyncIterable<ExecBatch>,
   right: AsyncIterable<ExecBatch>,
   context: ExecContext,
+  needed?: ReadonlySet<number>,
 ): AsyncIterable<ExecBatch> {
-  return withSpill(node, context, (spill) => joined(node, left, right, context, { spill, level: 0 }));
+  const read = readColumns(node, needed);
+  return withSpill(node, context, (spill) =>
+    joined(node, left, right, context, { spill, level: 0, read, known: smallerSide(node, context) }),
+  );
 }
 
 /** How far the sides of a join have been split. */
 interface Depth {
   readonly spill: SpillContext;
+  readonly read: ReadColumns;
   readonly level: number;
   /** The side to hold; undefined: to be found out. */
-  readonly known?: Side;
+  readonly known?: Side | undefined;
 }
 
 /** Joins what fits in memory; otherwise both sides go to disk in parts that meet, which are joined one after the other. */
@@ -65,7 +75,7 @@ async function* joined(
       const { side, rows } = held;
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
-      yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, context), context);
+      yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, depth.read, context), depth.read, context);
       return;
     }
     parted = await partedSides(node, readers, context, depth);
@@ -74,9 +84,11 @@ async function* joined(
     await readers.left.close();
     await readers.right.close();
   }
-  // What NULL means to NOT IN is settled by then: the right side has rows, none of them NULL.
-  if (!parted.right.hasNullKey) yield* joinedParts(node.join === "not-in" ? { ...node, join: "anti" } : node, parted, shared, depth);
+  // What NULL means to NOT IN by one key is settled by then: the right side has rows, none of them NULL.
+  if (!parted.right.hasNullKey) yield* joinedParts(isNotInByOne(node) ? { ...node, join: "anti" } : node, parted, shared, depth);
 }
+
+const isNotInByOne = (node: Join): boolean => node.join === "not-in" && node.keys.length === 1;
 
 /** Both sides of a join on disk. */
 interface PartedSides {
@@ -107,14 +119,14 @@ async function partedSides(
 
 /** Joins parts that meet. Of each, the smaller side is held where that may be. */
 async function* joinedParts(node: Join, { left, right }: PartedSides, shared: ExecContext, depth: Depth): AsyncGenerator<ExecBatch> {
-  const { spill, level } = depth;
+  const { spill, level, read } = depth;
   for (const [i, part] of right.parts.entries()) {
     const own = left.parts[i];
     if (own === undefined || (own.rowCount === 0 && (node.join !== "full" || part.rowCount === 0))) continue;
     const known = mayHoldLeft(node, shared) && own.memoryBytes < part.memoryBytes ? "left" : "right";
     const [held, all] = known === "left" ? [own, left] : [part, right];
-    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, spill);
-    else yield* joined(node, own.read(), part.read(), shared, { spill, level: level + 1, known });
+    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, depth);
+    else yield* joined(node, own.read(), part.read(), shared, { spill, read, level: level + 1, known });
   }
   await left.drop();
   await right.drop();
@@ -123,7 +135,7 @@ async function* joinedParts(node: Join, { left, right }: PartedSides, shared: Ex
 /** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
 class PartedRows {
   readonly isSplit: boolean;
-  /** Of NOT IN: whether a key was NULL. */
+  /** Of NOT IN by one key: whether it was NULL. */
   hasNullKey = false;
   private readonly types: readonly DataType[];
   private readonly keys: JoinKeys;
@@ -131,7 +143,7 @@ class PartedRows {
   private readonly partitions: Partitions;
 
   private constructor(node: Join, side: Side, context: ExecContext, partitions: Partitions, isSplit: boolean) {
-    this.isNotIn = node.join === "not-in";
+    this.isNotIn = isNotInByOne(node);
     this.types = keyTypesOf(node);
     this.keys = new JoinKeys(node, side, context);
     this.partitions = partitions;
@@ -139,7 +151,8 @@ class PartedRows {
   }
 
   static async create(node: Join, side: Side, context: ExecContext, { spill, level }: Depth): Promise<PartedRows> {
-    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
+    // To NOT IN by several keys, rows with NULLs may be equal to those of all parts.
+    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX && (node.join !== "not-in" || node.keys.length === 1);
     const partitions = await Partitions.create(node[side].columns, isSplit ? level : 0, spill, isSplit);
     return new PartedRows(node, side, context, partitions, isSplit);
   }
@@ -189,7 +202,7 @@ async function* chunked(
   side: Side,
   sides: Readonly<Record<Side, SpilledRows>>,
   shared: ExecContext,
-  spill: SpillContext,
+  { spill, read }: Depth,
 ): AsyncGenerator<ExecBatch> {
   const all = shared.budget.part("join");
   const streaming = sides[otherSide(side)];
@@ -198,7 +211,7 @@ async function* chunked(
     all.reserve(noted);
     const met = side === "right" ? new Uint8Array(noted) : undefined;
     for await (const { rows, context } of chunksOf(node, side, sides[side].read(), shared, spill)) {
-      yield* probe(node, streaming.read(), await built(node, side, rows, context), context, met);
+      yield* probe(node, streaming.read(), await built(node, side, rows, read, context), read, context, met);
     }
     if (met !== undefined && node.join !== "inner") yield* unmet(node, streaming, met, shared);
   } finally {
@@ -264,10 +277,11 @@ function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
 const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows => new HeldRows(node[side].columns, budget, indexBytes(node));
 
 /** The held side from its rows, which are forgotten. */
-async function built(node: Join, side: Side, rows: HeldRows, context: ExecContext): Promise<Held> {
+async function built(node: Join, side: Side, rows: HeldRows, read: ReadColumns, context: ExecContext): Promise<Held> {
   rows.release(indexBytes(node)); // What it takes, it counts itself.
   if (isPadded(node)) rows.addNulls();
-  return build(node, side, await rows.take(context), context);
+  const held = await build(node, side, await rows.take(context), context);
+  return { ...held, rows: withoutUnread(held.rows, read[side]) };
 }
 
 /** Notes for EXPLAIN ANALYZE which side is held. */

@@ -17,7 +17,8 @@ export type JoinMode = "inner" | "left" | "full" | "semi" | "anti";
 
 /**
  * The same, and that of `x NOT IN (SELECT y …)`: rows of the left without a partner, unless their key is NULL; none where any key of the
- * right is NULL; all where the right side has no rows.
+ * right is NULL; all where the right side has no rows. Of `(x, …) NOT IN (SELECT y, …)`: rows of the left that would have no partner
+ * whatever the NULLs of both sides were (`null-aware.ts`).
  */
 export type PlannedJoinMode = JoinMode | "not-in";
 
@@ -46,6 +47,12 @@ export interface AsofNode<N> {
   readonly isLeftLast: boolean;
 }
 
+/**
+ * Most keys of NOT IN as a join. Reason: rows are looked for by each set of keys that are not NULL. Beyond, and where it is a value, it is
+ * an operator's of its own (`apply/`).
+ */
+export const NOT_IN_KEYS_MAX = 6;
+
 /** Joins. */
 export const JOIN: NodeKind<JoinNode<AnyNode>> = nodeKind<JoinNode<AnyNode>>({
   kind: "join",
@@ -61,7 +68,9 @@ export const JOIN: NodeKind<JoinNode<AnyNode>> = nodeKind<JoinNode<AnyNode>>({
     return `HashJoinExec: ${join}${listed(", on=", pairs)}${residual === undefined ? "" : `, filter=${expressionText(residual)}`}`;
   },
   wrong({ join, left, right, columns, keys, residual }) {
-    if (join === "not-in" && (keys.length !== 1 || residual !== undefined)) return "NOT IN has one key and nothing else";
+    if (join === "not-in" && (keys.length === 0 || keys.length > NOT_IN_KEYS_MAX || residual !== undefined)) {
+      return `NOT IN has one key to ${NOT_IN_KEYS_MAX} and nothing else`;
+    }
     const added = join === "semi" || join === "anti" || join === "not-in" ? 0 : right.columns.length;
     return columns.length === left.columns.length + added ? undefined : "its columns are not those of its sides";
   },

@@ -96,3 +96,44 @@ test("NOT IN is a join, and a NULL on the right leaves nothing", async () => {
   expect(await count("s NOT IN (SELECT s FROM r)")).toBe(0);
   expect(await count("s NOT IN (SELECT s FROM r WHERE ts < 0)")).toBe(300);
 });
+
+test("[NOT] IN of rows of several values, some NULL, as a condition and as a value, in plenty of memory and with little", async () => {
+  const columns = fc.uniqueArray(fc.constantFrom("i % 4", "s", "b % 3", "t", "h", "x", "n", "u % 5"), { minLength: 2, maxLength: 3 });
+  const rows = fc.constantFrom("", " WHERE i > 20", " WHERE i > 999", " WHERE i % 4 = 1 AND b IS NOT NULL");
+  const memory = fc.constantFrom({}, {}, { memoryBytesMax: 24 * 1024 });
+  await fc.assert(
+    fc.asyncProperty(
+      columns,
+      rows,
+      fc.constantFrom("IN", "NOT IN"),
+      fc.constantFrom(7, 1000),
+      memory,
+      async (own, where, operator, batch, limit) => {
+        setBatchRows(batch);
+        const row = own.join(", ");
+        await check(`SELECT ts FROM l WHERE (${row}) ${operator} (SELECT ${row} FROM r${where})`, limit);
+        await check(`SELECT ts FROM l WHERE NOT ((${row}) ${operator} (SELECT ${row} FROM r${where}))`, limit);
+        await check(`SELECT ts, (${row}) ${operator} (SELECT ${row} FROM r${where}) FROM l`);
+      },
+    ),
+    { seed: 20261124, numRuns: 25 },
+  );
+});
+
+test("NULL in a row of values leaves open what its other values do", async () => {
+  const left = "(VALUES (1, 1), (1, NULL), (NULL, NULL), (2, 5), (NULL, 5)) AS l(a, b)";
+  const answers = async (right: string): Promise<readonly string[]> => {
+    const { rows } = await data.sql(`SELECT (a, b) IN (SELECT x, y FROM ${right}) FROM ${left}`);
+    const none = await data.sql(`SELECT a, b FROM ${left} WHERE (a, b) NOT IN (SELECT x, y FROM ${right})`);
+    return [rows.map(([value]) => String(value)).join(" "), none.rows.map((row) => row.join()).join(" ")];
+  };
+  expect(await answers("(VALUES (1, 1), (1, NULL), (3, 4)) AS r(x, y)")).toEqual(["true undefined undefined false undefined", "2,5"]);
+  expect(await answers("(VALUES (1, 1), (NULL, 5)) AS r(x, y)")).toEqual(["true undefined undefined undefined undefined", ""]);
+  expect(await answers("(VALUES (NULL::INT, NULL::INT)) AS r(x, y)")).toEqual([Array(5).fill("undefined").join(" "), ""]);
+  expect(await answers("(SELECT 1 AS x, 2 AS y WHERE 1 = 2) AS r")).toEqual([Array(5).fill("false").join(" "), "1,1 1, , 2,5 ,5"]);
+});
+
+test("NOT IN of rows of values is a join of several keys", async () => {
+  const { rows } = await data.sql("EXPLAIN SELECT ts FROM l WHERE (i, s) NOT IN (SELECT i, s FROM r)");
+  expect(String(rows[0]?.[1])).toContain("HashJoin: not-in, on=[i = c0 AND s = c1]");
+});

@@ -8,7 +8,7 @@
  *
  * 256 tables of 4,000 keys each, 4,096 rows at a time, CPU ms for 5M rows: 155 with `WordTable`, 95 so; all different, 610 and 290.
  */
-import { HASH_SEED } from "../../../base/bytes/hash.ts";
+import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
@@ -92,7 +92,7 @@ function codeOf(width: number): { readonly loop: Loop; readonly move: Move } {
   const each = (text: (w: number) => string, between: string): string => Array.from({ length: width }, (_, w) => text(w)).join(between);
   // Each word is mixed in whole before the next comes.
   const hash = `let h = seed;
-${each((w) => `h = Math.imul(h ^ w${w}, 0x85ebca6b); h ^= h >>> 15;`, "\n")}
+${each((w) => `h = Math.imul(h ^ w${w}, 0x85ebca6b); h = Math.imul(h ^ (h >>> 15), ${HASH_FACTOR});`, "\n")}
 h = Math.imul(h, 0xc2b2ae35); h ^= h >>> 13;`;
   const loop = `let size = table.size, last = -2, ${each((w) => `p${w} = 0`, ", ")};
 for (let i = from; i < to; i++) {

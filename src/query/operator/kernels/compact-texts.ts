@@ -7,10 +7,10 @@
  *   hashes, places, lengths   of each number: its hash, where its bytes lie (number of the chunk, position), and how many they are
  *   chunks   the bytes, in pieces of up to 1 MiB, or of one longer text
  */
-import { HASH_SEED } from "../../../base/bytes/hash.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { resized } from "../../../base/bytes/longer-array.ts";
+import { sameBytes, textHash, viewOf } from "./text-hash.ts";
 import type { Texts } from "./text-numbers.ts";
 import { NO_NUMBER } from "./word-table.ts";
 
@@ -25,39 +25,9 @@ const CHUNKS_MAX = 4096;
 /** Texts longer than that are copied by a native call. */
 const LONG_BYTES = 128;
 
-/** Another seed for the second half of a hash. */
-const SECOND_SEED: number = Math.imul(HASH_SEED, 0x9e3779b1) | 1;
-
-/** Eight bytes at a time, in two hashes that do not wait for each other. */
-function hashOf(view: DataView, start: number, end: number): number {
-  let a = HASH_SEED ^ (end - start);
-  let b = SECOND_SEED;
-  let at = start;
-  for (; at + 8 <= end; at += 8) {
-    a = Math.imul(a ^ view.getInt32(at, true), 0x85ebca6b);
-    a ^= a >>> 15;
-    b = Math.imul(b ^ view.getInt32(at + 4, true), 0x9e3779b1);
-    b ^= b >>> 13;
-  }
-  for (; at < end; at++) {
-    a = Math.imul(a ^ view.getUint8(at), 0x85ebca6b);
-    a ^= a >>> 15;
-  }
-  a = Math.imul(a ^ b, 0xc2b2ae35);
-  a ^= a >>> 15;
-  a = Math.imul(a, 0x27d4eb2f);
-  return a ^ (a >>> 13);
-}
-
-function areEqual(a: DataView, x: number, b: DataView, y: number, length: number): boolean {
-  let k = 0;
-  for (; k + 4 <= length; k += 4) if (a.getInt32(x + k, true) !== b.getInt32(y + k, true)) return false;
-  for (; k < length; k++) if (a.getUint8(x + k) !== b.getUint8(y + k)) return false;
-  return true;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Texts of some rows, and their hashes (`text-hash.ts`) where whoever has them knows them. */
+export interface HashedTexts extends Texts {
+  readonly hashes?: Int32Array | undefined;
 }
 
 /** See the file header. */
@@ -81,7 +51,8 @@ export class CompactTexts {
   private used = 0;
 
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
-  numbersOf({ offsets, bytes, validity }: Texts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
+  numbersOf(texts: HashedTexts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
+    const { offsets, bytes, validity, hashes: known } = texts;
     if (isNew) this.reach(this.size + rowCount);
     const { slots, hashes, lengths, places, views } = this;
     const mask = slots.length - 1;
@@ -93,7 +64,7 @@ export class CompactTexts {
       }
       const start = offsets[row]!;
       const length = offsets[row + 1]! - start;
-      const hash = hashOf(view, start, start + length);
+      const hash = known === undefined ? textHash(view, start, start + length) : known[row]!;
       let slot = hash & mask;
       let number = NO_NUMBER;
       for (;;) {
@@ -104,7 +75,7 @@ export class CompactTexts {
         }
         if (hashes[entry - 1] === hash && lengths[entry - 1] === length) {
           const place = places[entry - 1]!;
-          if (areEqual(view, start, views[place >>> CHUNK_BITS]!, place & (CHUNK_BYTES - 1), length)) {
+          if (sameBytes(view, start, views[place >>> CHUNK_BITS]!, place & (CHUNK_BYTES - 1), length)) {
             number = entry - 1;
             break;
           }

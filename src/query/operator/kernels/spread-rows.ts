@@ -7,11 +7,12 @@
  *
  * Measured: `../aggregate/README.md`.
  */
-import { bytesHash, HASH_SEED } from "../../../base/bytes/hash.ts";
+import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { assert } from "../../../base/assert.ts";
-import { longerBytes } from "../../../base/bytes/longer-array.ts";
 import type { BytesVector, CodedVector, NumberArray, Validity, Vector } from "../../../column/vector.ts";
 import { arrayLoop } from "./array-loop.ts";
+import type { HashedTexts } from "./compact-texts.ts";
+import { textHash, viewOf } from "./text-hash.ts";
 
 const PART_BITS = 8;
 /** Parts of the rows. */
@@ -27,11 +28,11 @@ const ROOM_ROWS = PART_ROWS + STEP_ROWS;
 export type SpreadForm = "word" | "pair" | "double" | "bytes";
 
 /** Bytes of texts that a part gathers. */
-const PART_BYTES = 64 * 1024;
+const PART_BYTES = 128 * 1024;
 
 /** Bytes that the places of a column take, about. */
 export function spreadBytes(form: SpreadForm): number {
-  return PARTS * (ROOM_ROWS * (form === "pair" || form === "double" ? 9 : 5) + (form === "bytes" ? PART_BYTES : 0));
+  return PARTS * (ROOM_ROWS * (form === "word" ? 5 : 9) + (form === "bytes" ? PART_BYTES : 0));
 }
 
 /** A column of rows that come: words as `lanes.ts` writes them, or any numbers. */
@@ -41,8 +42,15 @@ export interface ComingNumbers {
   readonly validity: Validity;
 }
 
-/** See above; bytes as they are, or by code. */
-export type ComingColumn = ComingNumbers | BytesVector | CodedVector;
+/** Texts that come, as they are or by code, with the hash of each. */
+export interface ComingTexts {
+  readonly kind: "texts";
+  readonly texts: BytesVector | CodedVector;
+  readonly hashes: Int32Array;
+}
+
+/** See above. */
+export type ComingColumn = ComingNumbers | ComingTexts;
 
 /** What words are mixed with where there is none. */
 const NULL_WORD = 0x5bd1e995;
@@ -57,15 +65,15 @@ export function foldWords(words: Int32Array, width: 1 | 2, validity: Validity, r
 function foldSingles(words: Int32Array, rowCount: number, hashes: Int32Array): void {
   for (let i = 0; i < rowCount; i++) {
     const h = Math.imul(hashes[i]! ^ words[i]!, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
 function foldPairs(words: Int32Array, rowCount: number, hashes: Int32Array): void {
   for (let i = 0; i < rowCount; i++) {
     let h = Math.imul(hashes[i]! ^ words[2 * i]!, 0x85ebca6b);
-    h = Math.imul(h ^ (h >>> 15) ^ words[2 * i + 1]!, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    h = Math.imul(Math.imul(h ^ (h >>> 15), HASH_FACTOR) ^ words[2 * i + 1]!, 0x85ebca6b);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
@@ -74,8 +82,8 @@ function foldSome(words: Int32Array, width: 1 | 2, validity: Uint8Array, rowCoun
   for (let i = 0; i < rowCount; i++) {
     const isNull = validity[i] === 0;
     let h = Math.imul(hashes[i]! ^ (isNull ? NULL_WORD : words[i * width]!), 0x85ebca6b);
-    if (width === 2) h = Math.imul(h ^ (h >>> 15) ^ (isNull ? NULL_WORD : words[2 * i + 1]!), 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    if (width === 2) h = Math.imul(Math.imul(h ^ (h >>> 15), HASH_FACTOR) ^ (isNull ? NULL_WORD : words[2 * i + 1]!), 0x85ebca6b);
+    hashes[i] = Math.imul(h ^ (h >>> 15), HASH_FACTOR);
   }
 }
 
@@ -87,18 +95,16 @@ export function partsOf(hashes: Int32Array, rowCount: number, parts: Uint8Array)
   }
 }
 
-/** Folds a column of texts into the hashes of rows: equal texts, equal hashes, in whatever form they come. */
-export function foldTexts(column: BytesVector | CodedVector, rowCount: number, hashes: Int32Array): void {
+/** The hashes of texts (`text-hash.ts`); those of NULL are all the same. */
+export function hashTexts(column: BytesVector | CodedVector, rowCount: number, into: Int32Array): void {
   const codes = column.kind === "coded" ? column.codes : undefined;
   const validity = column.kind === "coded" ? undefined : column.validity;
-  const bytes = column.kind === "coded" ? column.entries.bytes : column.bytes;
+  const view = viewOf(column.kind === "coded" ? column.entries.bytes : column.bytes);
   const starts = column.kind === "coded" ? column.entries.starts : column.offsets;
   for (let i = 0; i < rowCount; i++) {
     const entry = codes === undefined ? i : codes[i]!;
     const isNull = codes === undefined ? validity !== undefined && validity[i] === 0 : entry === 0;
-    const own = isNull ? NULL_WORD : bytesHash(bytes, starts[entry]!, starts[entry + 1]!);
-    const h = Math.imul(hashes[i]! ^ own, 0x85ebca6b);
-    hashes[i] = h ^ (h >>> 15);
+    into[i] = isNull ? NULL_WORD : textHash(view, starts[entry]!, starts[entry + 1]!);
   }
 }
 
@@ -190,35 +196,40 @@ class SpreadNumbers implements SpreadColumn {
   }
 }
 
-/** Texts of a part behind one another. */
-interface PartBytes {
-  bytes: Uint8Array<ArrayBuffer>;
-  view: DataView;
-  end: number;
-}
-
 class SpreadTexts implements SpreadColumn {
-  /** By place: where the text begins in those of its part; that of the next is its end. */
+  /** By place: where the text begins among those of its part; that of the next is its end. */
   private readonly offsets: Uint32Array = new Uint32Array(PARTS * (ROOM_ROWS + 1));
-  private readonly parts: readonly PartBytes[];
+  private readonly hashes: Int32Array = new Int32Array(PARTS * ROOM_ROWS);
+  private readonly bytes: Uint8Array<ArrayBuffer> = new Uint8Array(PARTS * PART_BYTES);
+  private readonly view: DataView = viewOf(this.bytes);
+  /** By part: bytes that it has, and that it would have more. */
+  private readonly ends: Uint32Array = new Uint32Array(PARTS);
+  private readonly more: Uint32Array = new Uint32Array(PARTS);
   private validity: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor() {
-    this.parts = Array.from({ length: PARTS }, () => withBytes(new Uint8Array(1024), 0));
-  }
-
-  /** Whether a part has as much as it gathers, however few rows. */
-  isFull(part: number): boolean {
-    return this.parts[part]!.end >= PART_BYTES;
+  /** Makes room for rows `[from, to)`: full parts are given out. False where those of a part are too long for it. */
+  reach(column: ComingColumn, parts: Uint8Array, from: number, to: number, give: (part: number) => void): boolean {
+    assert(column.kind === "texts", "texts are spread as texts");
+    const { texts } = column;
+    const { more, ends } = this;
+    more.fill(0);
+    if (texts.kind === "coded") {
+      const { codes, entries } = texts;
+      for (let i = from; i < to; i++) more[parts[i]!]! += entries.starts[codes[i]! + 1]! - entries.starts[codes[i]!]!;
+    } else for (let i = from; i < to; i++) more[parts[i]!]! += texts.offsets[i + 1]! - texts.offsets[i]!;
+    for (let part = 0; part < PARTS; part++) if (more[part]! > PART_BYTES) return false;
+    for (let part = 0; part < PARTS; part++) if (ends[part]! + more[part]! > PART_BYTES) give(part);
+    return true;
   }
 
   take(column: ComingColumn, parts: Uint8Array, from: number, to: number, places: Uint32Array): void {
-    assert(column.kind !== "number", "texts are spread as texts");
-    const codes = column.kind === "coded" ? column.codes : undefined;
-    const bytes = column.kind === "coded" ? column.entries.bytes : column.bytes;
-    const starts = column.kind === "coded" ? column.entries.starts : column.offsets;
-    this.copy(bytes, starts, codes, parts, from, to, places);
-    this.validity = spreadMarks(this.validity, codes ?? (column.kind === "coded" ? undefined : column.validity), from, to, places);
+    assert(column.kind === "texts", "texts are spread as texts");
+    const { texts, hashes } = column;
+    const isCoded = texts.kind === "coded";
+    const codes = isCoded ? texts.codes : undefined;
+    this.copy(isCoded ? texts.entries.bytes : texts.bytes, isCoded ? texts.entries.starts : texts.offsets, codes, parts, from, to, places);
+    for (let i = from; i < to; i++) this.hashes[places[i - from]!] = hashes[i]!;
+    this.validity = spreadMarks(this.validity, texts.kind === "coded" ? texts.codes : texts.validity, from, to, places);
   }
 
   private copy(
@@ -230,50 +241,41 @@ class SpreadTexts implements SpreadColumn {
     to: number,
     places: Uint32Array,
   ): void {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const { offsets } = this;
+    const source = viewOf(bytes);
+    const { offsets, view, ends, bytes: all } = this;
     for (let i = from; i < to; i++) {
       const part = parts[i]!;
-      const own = this.parts[part]!;
       const entry = codes === undefined ? i : codes[i]!;
       let at = starts[entry]!;
       const end = starts[entry + 1]!;
-      let target = own.end;
-      const length = end - at;
-      if (target + length > own.bytes.length) lengthen(own, target + length);
-      if (length > LONG_BYTES) own.bytes.set(bytes.subarray(at, end), target);
-      else {
-        const { view: to4, bytes: to1 } = own;
-        for (; at + 4 <= end; at += 4, target += 4) to4.setInt32(target, view.getInt32(at, true), true);
-        for (; at < end; at++, target++) to1[target] = bytes[at]!;
+      const base = part * PART_BYTES;
+      let target = base + ends[part]!;
+      if (end - at > LONG_BYTES) {
+        all.set(bytes.subarray(at, end), target);
+        target += end - at;
+      } else {
+        for (; at + 4 <= end; at += 4, target += 4) view.setInt32(target, source.getInt32(at, true), true);
+        for (; at < end; at++, target++) all[target] = bytes[at]!;
       }
-      own.end += length;
+      ends[part] = target - base;
       // Each part has one offset more than it has places.
-      offsets[places[i - from]! + part + 1] = own.end;
+      offsets[places[i - from]! + part + 1] = target - base;
     }
   }
 
-  vector(part: number, from: number, to: number): Vector {
-    const own = this.parts[part]!;
+  vector(part: number, from: number, to: number): HashedBytes {
+    const base = part * PART_BYTES;
+    const bytes = this.bytes.subarray(base, base + this.ends[part]!);
+    this.ends[part] = 0;
     const offsets = this.offsets.subarray(from + part, to + part + 1);
-    own.end = 0;
-    return { kind: "bytes", offsets, bytes: own.bytes, validity: this.validity?.subarray(from, to) };
+    return { kind: "bytes", offsets, bytes, validity: this.validity?.subarray(from, to), hashes: this.hashes.subarray(from, to) };
   }
 }
 
+type HashedBytes = BytesVector & HashedTexts;
+
 /** Texts longer than that are copied by a native call. */
 const LONG_BYTES = 128;
-
-function withBytes(bytes: Uint8Array<ArrayBuffer>, end: number): PartBytes {
-  return { bytes, view: new DataView(bytes.buffer), end };
-}
-
-/** Not twice as long each time: what a part holds is about the same in all. */
-function lengthen(own: PartBytes, length: number): void {
-  const { bytes, view } = withBytes(longerBytes(own.bytes, own.end, length), own.end);
-  own.bytes = bytes;
-  own.view = view;
-}
 
 /** Takes the rows of a part, whose vectors are valid until it returns. */
 export type TakePart = (part: number, rowCount: number, vectors: readonly Vector[]) => void;
@@ -281,32 +283,37 @@ export type TakePart = (part: number, rowCount: number, vectors: readonly Vector
 /** See the file header. */
 export class SpreadRows {
   private readonly columns: readonly SpreadColumn[];
-  private readonly texts: readonly SpreadTexts[];
   private readonly ends: Uint32Array;
   private readonly places: Uint32Array = new Uint32Array(STEP_ROWS);
   private readonly give: TakePart;
 
   constructor(forms: readonly SpreadForm[], give: TakePart) {
     this.columns = forms.map((form) => (form === "bytes" ? new SpreadTexts() : new SpreadNumbers(form)));
-    this.texts = this.columns.filter((column) => column instanceof SpreadTexts);
     this.ends = Uint32Array.from({ length: PARTS }, (_, part) => part * ROOM_ROWS);
     this.give = give;
   }
 
-  /** Takes rows, a column for each form, which it copies. @param parts the part of each row */
-  add(columns: readonly ComingColumn[], parts: Uint8Array, rowCount: number): void {
+  /**
+   * Takes rows, a column for each form, which it copies, up to where there is no room for texts: rows `[0, taken)`.
+   *
+   * @param parts the part of each row
+   */
+  add(columns: readonly ComingColumn[], parts: Uint8Array, rowCount: number): number {
     const { ends, places } = this;
+    const flush = (part: number): void => this.flushPart(part);
     for (let from = 0; from < rowCount; from += STEP_ROWS) {
       const to = Math.min(rowCount, from + STEP_ROWS);
+      for (let c = 0; c < columns.length; c++) {
+        const column = this.columns[c];
+        if (column instanceof SpreadTexts && !column.reach(columns[c]!, parts, from, to, flush)) return from;
+      }
       place(parts, from, to, ends, places);
       for (let c = 0; c < columns.length; c++) this.columns[c]!.take(columns[c]!, parts, from, to, places);
       for (let part = 0; part < PARTS; part++) {
         if (ends[part]! - part * ROOM_ROWS >= PART_ROWS) this.flushPart(part);
       }
-      for (const column of this.texts) {
-        for (let part = 0; part < PARTS; part++) if (column.isFull(part)) this.flushPart(part);
-      }
     }
+    return rowCount;
   }
 
   /** Gives out all rows that are held. */

@@ -13,7 +13,7 @@ import { longer } from "../../../base/bytes/longer-array.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Validity } from "../../../column/vector.ts";
-import { sameText, textHash, textHashes, viewOf } from "./text-hash.ts";
+import { sameBytes, textHash, textHashes, viewOf } from "./text-hash.ts";
 import { NO_NUMBER } from "./word-table.ts";
 
 const SLOTS_MIN = 256;
@@ -38,7 +38,6 @@ export interface Texts {
 interface KnownTexts {
   readonly lengths: Uint32Array;
   readonly places: Uint32Array;
-  readonly chunks: readonly Uint8Array[];
   readonly views: readonly DataView[];
 }
 
@@ -50,8 +49,8 @@ interface KnownTexts {
 function findTexts(
   pairs: Int32Array,
   mask: number,
-  { lengths, places, chunks, views }: KnownTexts,
-  { offsets, bytes, validity }: Texts,
+  { lengths, places, views }: KnownTexts,
+  { offsets, validity }: Texts,
   view: DataView,
   hashes: Int32Array,
   base: number,
@@ -75,7 +74,7 @@ function findTexts(
       if (pairs[slot] !== hash || lengths[number] !== length) continue;
       const place = places[number]!;
       const chunk = place >>> CHUNK_BITS;
-      if (!sameText(views[chunk]!, chunks[chunk]!, place & (CHUNK_BYTES - 1), view, bytes, start, length)) continue;
+      if (!sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, start, length)) continue;
       into[row] = number;
       break;
     }
@@ -112,7 +111,7 @@ export class TextNumbers implements KnownTexts {
     const view = viewOf(bytes);
     for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
       const to = Math.min(rowCount, base + ROWS_AT_ONCE);
-      textHashes(view, bytes, offsets, base, to, hashes);
+      textHashes(view, offsets, base, to, hashes);
       if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
       for (let row = base; row < to; row++) {
         // Up to a row whose text is not among those in the slots.
@@ -143,13 +142,13 @@ export class TextNumbers implements KnownTexts {
   numberOf(bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
     if (this.viewed?.bytes !== bytes) this.viewed = { bytes, view: viewOf(bytes) };
     const { view } = this.viewed;
-    return this.numberBy(textHash(view, bytes, from, to), view, bytes, from, to, isNew);
+    return this.numberBy(textHash(view, from, to), view, bytes, from, to, isNew);
   }
 
   private numberBy(hash: number, view: DataView, bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
     const { slots } = this;
-    let known = this.numberIn(slots.pairs, hash, view, bytes, from, to);
-    if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, bytes, from, to);
+    let known = this.numberIn(slots.pairs, hash, view, from, to);
+    if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, from, to);
     if (known >= 0 || !isNew) return known;
     const id = this.newNumber();
     this.lengths[id] = to - from;
@@ -158,8 +157,8 @@ export class TextNumbers implements KnownTexts {
     return id;
   }
 
-  private numberIn(pairs: Int32Array, hash: number, view: DataView, bytes: Uint8Array, from: number, to: number): number {
-    const { lengths, places, chunks, views } = this;
+  private numberIn(pairs: Int32Array, hash: number, view: DataView, from: number, to: number): number {
+    const { lengths, places, views } = this;
     const mask = pairs.length - 1;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
       const number = pairs[slot + 1]! - 1;
@@ -167,7 +166,7 @@ export class TextNumbers implements KnownTexts {
       if (pairs[slot] !== hash || lengths[number] !== to - from) continue;
       const place = places[number]!;
       const chunk = place >>> CHUNK_BITS;
-      if (sameText(views[chunk]!, chunks[chunk]!, place & (CHUNK_BYTES - 1), view, bytes, from, to - from)) return number;
+      if (sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, from, to - from)) return number;
     }
   }
 

@@ -78,7 +78,7 @@ export class WordTable {
   /** Bytes that a key takes, about: slots are 3/8 to 3/4 full, and while keys move there are half as many more. */
   get keyBytes(): number {
     const { numbers, size, width, stride } = this;
-    return width * 6 + (numbers === undefined ? stride * 9 : numbers.byteLength / Math.max(1, size));
+    return width * 6 + (numbers === undefined ? stride * 9 : Math.ceil(numbers.byteLength / Math.max(1, size)));
   }
 
   /**

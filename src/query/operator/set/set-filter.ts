@@ -17,7 +17,7 @@ import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 type SetFilter = Extract<PlanNode, { kind: "set-filter" }>;
 
 /** About what a distinct row takes for each of its columns, beside its bytes. */
-const VALUE_BYTES = 96;
+const VALUE_BYTES = 48;
 /** Rows that are looked at before others get a turn: each column takes about 100 ns a row. */
 const PIECE_ROWS = 16_384;
 /** Parts of the operator's share of memory that one piece of a batch takes. */

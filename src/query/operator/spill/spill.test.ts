@@ -91,7 +91,7 @@ test("a query spills before the memory of all queries refuses it, however large 
     const others = new MemoryCounter();
     memory.register("memtables", others);
     others.take(40 * 1024);
-    const pool = new MemoryPool(memory, "queries", 80 * 1024);
+    const pool = new MemoryPool(memory, "queries", 60 * 1024);
     const spill = new MemorySpill();
     const answer = await data.sql(sql, { memoryBytesMax: 1024 * 1024 * 1024, spill, memory: pool.account() });
     expect(lines(answer).toSorted(), sql).toEqual(want);
@@ -219,7 +219,7 @@ describe("sets", () => {
   test("INTERSECT and EXCEPT, with ALL and without", async () => {
     setBatchRows(100);
     for (const operator of ["INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"]) {
-      await check(`SELECT n FROM t ${operator} SELECT n FROM u`, { bytes: 64 * 1024 });
+      await check(`SELECT n FROM t ${operator} SELECT n FROM u`, { bytes: 16 * 1024 });
       await check(`SELECT n, host FROM t ${operator} SELECT n, host FROM u`, { bytes: 64 * 1024 });
     }
   });

@@ -60,11 +60,10 @@ export function rowsInList({ operand, items, negated }: Of<"in-list">): readonly
   });
 }
 
-/** `row IN (query)` with the columns of the query as one row; others as they are. @throws DbError PlanQuery for NOT IN */
+/** `row IN (query)` with the columns of the query as one row; others as they are. */
 export function rowInQuery(expression: Of<"in-query">): Of<"in-query"> {
   const parts = partsOf(expression.operand);
   if (parts === undefined || parts.length === 1) return expression;
-  if (expression.negated) throw planError("(a, b) NOT IN (SELECT …) is not supported; use NOT EXISTS with a condition on each column");
   return { ...expression, query: rowsOf(expression.query, parts.length) };
 }
 

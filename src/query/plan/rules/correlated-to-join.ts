@@ -10,7 +10,7 @@
  * that the expression has with the empty states, which is known when the query is planned. All outer names must stand in one filter, right
  * above rows that know nothing of them; anything else runs once for each distinct set of values (`operator/apply/apply.ts`).
  */
-import { BOOLEAN } from "../../../column/data-type.ts";
+import { BOOLEAN, sameType } from "../../../column/data-type.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { fold } from "../../expression/fold.ts";
 import { mapOperands } from "../../expression/expression.ts";
@@ -29,7 +29,7 @@ import { joinKeys } from "../common/join-keys.ts";
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 import { inputsOf, type PlanNode, type SubQueryCall, visitExpressions } from "../../operator/contract/node.ts";
 import { isMixed } from "../../operator/join/join-keys.ts";
-import type { JoinKey } from "../../operator/join/node.ts";
+import { type JoinKey, NOT_IN_KEYS_MAX } from "../../operator/join/node.ts";
 
 /** Rows of a sub-query without what hangs on the row around, and that. */
 interface Uncorrelated {
@@ -77,7 +77,7 @@ export function semiJoin(input: PlanNode, call: SubQueryCall, negated: boolean):
   if (isIn) {
     const value = top.kind === "project" ? inlined(result.value, top.expressions) : result.value;
     const right = mapColumns(value, (index) => index + width);
-    conditions.push({ kind: "compare", type: BOOLEAN, operator: "=", left: result.operand, right });
+    conditions.push(...equalities(result.operand, right));
   }
   if (conditions.some(hasUnknown(call))) return undefined;
   const { keys, rest } = joinKeys(conditions, width);
@@ -93,12 +93,59 @@ function memberJoin(input: PlanNode, { result, plan }: SubQueryCall, negated: bo
   const [isIn, isNotIn] = negated ? [isNone, isAny] : [isAny, isNone];
   if ((!isIn && !isNotIn) || !("operand" in result) || mentionsOuter(plan)) return undefined;
   const width = input.columns.length;
-  const right = mapColumns(result.value, (index) => index + width);
-  const { keys } = joinKeys([{ kind: "compare", type: BOOLEAN, operator: "=", left: result.operand, right }], width);
-  const [key] = keys;
+  const { value, rows } = partsAsColumns(result.value, plan);
+  const conditions = equalities(
+    result.operand,
+    mapColumns(value, (index) => index + width),
+  );
+  const { keys, rest } = joinKeys(conditions, width);
+  if (keys.length === 0 || rest.length > 0 || hasParameter(result.operand) || isVolatile(result.operand)) return undefined;
+  // A struct that is no row of values written out is equal with its NULLs.
+  if (keys.length === 1 && result.value.type.kind === "struct") return undefined;
   // NULL counts in NOT IN, and what equals nothing by its sign becomes NULL.
-  if (key === undefined || hasParameter(result.operand) || isVolatile(result.operand) || (isNotIn && isMixed(key))) return undefined;
-  return { kind: "join", join: isIn ? "semi" : "not-in", left: input, right: plan, columns: input.columns, keys, residual: undefined };
+  if (isNotIn && (keys.some(isMixed) || keys.length > NOT_IN_KEYS_MAX)) return undefined;
+  return { kind: "join", join: isIn ? "semi" : "not-in", left: input, right: rows, columns: input.columns, keys, residual: undefined };
+}
+
+/** Equalities that are that of two values: of rows of values, as `(a, b)` is one, those of their parts. */
+function equalities(left: TypedExpression, right: TypedExpression): TypedExpression[] {
+  const [a, b] = [partsOfRow(left), partsOfRow(right)];
+  const equal = (x: TypedExpression, y: TypedExpression): TypedExpression => ({
+    kind: "compare",
+    type: BOOLEAN,
+    operator: "=",
+    left: x,
+    right: y,
+  });
+  if (a === undefined || b === undefined || a.length !== b.length) return [equal(left, right)];
+  return a.flatMap((part, i) => (b[i] === undefined ? [] : [equal(part, b[i])]));
+}
+
+/** The parts of a row of values, as they are cast where it is. */
+function partsOfRow(row: TypedExpression): readonly TypedExpression[] | undefined {
+  if (row.kind === "call") return row.function.name === "struct" && row.args.length > 1 ? row.args : undefined;
+  if (row.kind !== "cast" || row.type.kind !== "struct") return undefined;
+  const { fields } = row.type;
+  return partsOfRow(row.operand)?.map((operand, i): TypedExpression => {
+    const type = fields[i]?.type ?? operand.type;
+    return sameType(type, operand.type) ? operand : { kind: "cast", type, operand, safe: row.safe };
+  });
+}
+
+/** The rows of a sub-query that makes a row of values of each, with the values as columns instead; others as they are. */
+function partsAsColumns(value: TypedExpression, plan: PlanNode): { readonly value: TypedExpression; readonly rows: PlanNode } {
+  const written = plan.kind === "project" ? inlined(value, plan.expressions) : value;
+  const parts = partsOfRow(written);
+  if (plan.kind !== "project" || parts === undefined || parts.some(isVolatile) || written.kind === "column") return { value, rows: plan };
+  const columns = parts.map(({ type }, i) => ({ name: `c${i}`, type }));
+  const placed = columns.map(({ name, type }, index): TypedExpression => ({ kind: "column", type, index, name }));
+  return { value: withParts(written, placed), rows: { ...plan, columns, expressions: parts } };
+}
+
+/** A row of values with other parts, none of them cast. */
+function withParts(row: TypedExpression, parts: readonly TypedExpression[]): TypedExpression {
+  if (row.kind === "cast") return withParts(row.operand, parts);
+  return row.kind === "call" ? { ...row, args: parts } : row;
 }
 
 /** Names of queries further out stay parameters, which a join's sides may not have. */

@@ -17,6 +17,7 @@ export function otlpLogs(options: OtlpOptions, pipelines: LogPipelineParts): Otl
   options.memory.register("decoders", decoders);
   return {
     name: "logs",
+    form: "records",
     request: "LogsRequest",
     rejectedName: "rejectedLogRecords",
     open: (ask, accepted) => {
@@ -31,7 +32,7 @@ export function otlpLogs(options: OtlpOptions, pipelines: LogPipelineParts): Otl
         result: decoders.of(database).decode(body, { database, table, extractKeys, schemas: options.db.schemas }),
         options: writeOptions,
       });
-      return { kind: "decoded", decode };
+      return { kind: "decoded", begin: () => ({ look: (body) => void decode(body), decode }) };
     },
   };
 }

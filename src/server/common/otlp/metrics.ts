@@ -2,12 +2,12 @@
 import { invalidArguments } from "../../../base/error.ts";
 import { MetricDecoder } from "../../../ingest/otlp/decode.ts";
 import { decodeLegacy } from "../../../ingest/otlp/metrics/legacy.ts";
-import { COMPAT_OPTION, isLegacy } from "../../../ingest/otlp/metrics/legacy-mode.ts";
+import { COMPAT_OPTION, MetricWay } from "../../../ingest/otlp/metrics/legacy-mode.ts";
 import { STRATEGIES, type Strategy } from "../../../ingest/otlp/metrics/names.ts";
 import { DEFAULT_PHYSICAL_TABLE } from "../../../table/metric.ts";
 import { isName } from "../../../table/names.ts";
 import { KeptDecoders } from "../kept-decoders.ts";
-import type { OtlpOptions, OtlpSignal, OtlpWrite } from "./signal.ts";
+import type { OtlpBody, OtlpOptions, OtlpSignal, OtlpWrite } from "./signal.ts";
 import { writeOptionsOf } from "../write-options.ts";
 import { checkTableName } from "../../../table/names.ts";
 
@@ -27,6 +27,7 @@ export function otlpMetrics(options: OtlpOptions): OtlpSignal {
   options.memory.register("decoders", decoders);
   return {
     name: "metrics",
+    form: "metrics",
     request: "MetricsRequest",
     rejectedName: "rejectedDataPoints",
     open: ({ headers, database }, { hints }) => {
@@ -42,10 +43,7 @@ export function otlpMetrics(options: OtlpOptions): OtlpSignal {
       checkTableName(physicalTable);
       const writeOptions = writeOptionsOf(hints, options, isLogical ? "logical" : "physical", SEMANTICS);
       const { schemas } = options.db;
-      const decode = (body: Uint8Array): OtlpWrite => {
-        if (isLegacy(body, database, schemas)) {
-          return { result: decodeLegacy(body, { acceptsTable: isName }), options: { ...writeOptions, tableOptions: LEGACY_OPTIONS } };
-        }
+      const newer = (body: Uint8Array): OtlpWrite => {
         const result = decoders.of(database).decode(body, {
           ...labels,
           database,
@@ -55,7 +53,24 @@ export function otlpMetrics(options: OtlpOptions): OtlpSignal {
         });
         return { result, options: { ...writeOptions, ...(isLogical ? { physicalTable } : {}), optionsOfTables: result.tableOptions } };
       };
-      return { kind: "decoded", decode };
+      const older = (body: Uint8Array): OtlpWrite => ({
+        result: decodeLegacy(body, { acceptsTable: isName }),
+        options: { ...writeOptions, tableOptions: LEGACY_OPTIONS },
+      });
+      return { kind: "decoded", begin: () => bodyOf(new MetricWay(database, schemas), older, newer) };
+    },
+  };
+}
+
+function bodyOf(way: MetricWay, older: OtlpBody["decode"], newer: OtlpBody["decode"]): OtlpBody {
+  return {
+    look: (body) => {
+      way.look(body);
+      newer(body); // Which refuses what is no request, as the older way would.
+    },
+    decode: (body) => {
+      if (!way.hasLooked) way.look(body);
+      return way.isOlder ? older(body) : newer(body);
     },
   };
 }

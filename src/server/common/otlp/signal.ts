@@ -1,5 +1,6 @@
 /** What metrics, traces and logs of OTLP differ in, as the servers that take all three see them. */
 import type { RequestName } from "../../../ingest/otlp/json.ts";
+import type { RecordForm } from "../../../ingest/otlp/parts.ts";
 import type { OtlpResult } from "../../../ingest/otlp/types.ts";
 import type { WriteBatch, WriteOptions } from "../../../table/write-batch.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -42,6 +43,8 @@ export interface OtlpWrite {
 
 /** One of the three kinds of request. */
 export interface OtlpSignal {
+  /** What its records are. */
+  readonly form: RecordForm;
   readonly name: "metrics" | "traces" | "logs";
   readonly request: RequestName;
   /** Name of the count in a partial success in JSON. */
@@ -60,7 +63,15 @@ export interface OtlpOutcome {
 /** Reads the request in protobuf. @throws DbError InvalidArguments when the body is no request */
 export type ReadRequest = <T>(read: (protobuf: Uint8Array) => T) => T;
 
+/** A request that is decoded, whole or in parts (ingest/otlp/parts.ts). */
+export interface OtlpBody {
+  /** Looks at the request, or at each of its parts, before any is decoded. @throws ProtoError, DbError for one that is refused whole */
+  look(body: Uint8Array): void;
+  /** Decodes it, or a part. @throws ProtoError */
+  decode(body: Uint8Array): OtlpWrite;
+}
+
 /** How a body is taken: decoded to a batch, or by a writer of its own that reads the request whenever it needs it. */
 export type OtlpPath =
-  | { readonly kind: "decoded"; readonly decode: (body: Uint8Array) => OtlpWrite }
+  | { readonly kind: "decoded"; readonly begin: () => OtlpBody }
   | { readonly kind: "whole"; readonly write: (read: ReadRequest) => Promise<OtlpOutcome> };

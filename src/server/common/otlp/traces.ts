@@ -18,6 +18,7 @@ export function otlpTraces(options: OtlpOptions): OtlpSignal {
   options.memory.register("decoders", decoders);
   return {
     name: "traces",
+    form: "records",
     request: "TracesRequest",
     rejectedName: "rejectedSpans",
     open: ({ headers, database }, { hints }) => {
@@ -63,7 +64,7 @@ export function otlpTraces(options: OtlpOptions): OtlpSignal {
           },
         };
       };
-      return { kind: "decoded", decode };
+      return { kind: "decoded", begin: () => ({ look: (body) => void decode(body), decode }) };
     },
   };
 }

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { compressionGzip, createGrpcTransport } from "@connectrpc/connect-node";
-import { LogsService } from "../../../../proto/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.js";
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  ExportLogsServiceRequestSchema,
+  LogsService,
+} from "../../../../proto/gen/opentelemetry/proto/collector/logs/v1/logs_service_pb.js";
 import { MetricsService } from "../../../../proto/gen/opentelemetry/proto/collector/metrics/v1/metrics_service_pb.js";
 import { TraceService } from "../../../../proto/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js";
 import { type GrpcFixture, GrpcClient, otherTransports, startGrpc } from "../../../../test/support/grpc-fixture.ts";
+import { RawGrpc } from "../../../../test/support/raw-grpc.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { scalarAt } from "../../../column/scalar.ts";
 import type { LocalDb } from "../../../db/local-db.ts";
@@ -172,3 +177,31 @@ test("who may not write, is not known or names no database is refused as over HT
     /^(?:NotFound|InvalidArgument) /,
   );
 });
+
+/** Requests of some MiB take a while to make, on a busy machine. */
+const LARGE_MS_MAX = 30_000;
+
+test(
+  "a large request is kept whole in parts, or refused whole",
+  async () => {
+    const points = 160_000;
+    await createClient(MetricsService, client.transport).export(gauge("large_gauge", points));
+    expect(await count(server.db, "large_gauge")).toBe(points);
+
+    const body = { value: { case: "stringValue" as const, value: "x".repeat(1000) } };
+    const logRecords = Array.from({ length: 6000 }, (_, i) => ({ body, timeUnixNano: TIME + BigInt(i) }));
+    const logs = { resourceLogs: [{ scopeLogs: [{ scope: { name: "s" }, logRecords }] }] };
+    const headers = { "x-greptime-log-table-name": "large_logs" };
+    await createClient(LogsService, client.transport).export(logs, { headers });
+    expect(await count(server.db, "large_logs")).toBe(logRecords.length);
+
+    using raw = new RawGrpc(`127.0.0.1:${server.port}`);
+    const bytes = toBinary(ExportLogsServiceRequestSchema, create(ExportLogsServiceRequestSchema, logs));
+    const broken = Buffer.concat([bytes, Uint8Array.of(0x0a, 5, 0x12, 3, 0x12, 1, 0xff)]);
+    const call = { headers: { ...headers, authorization } };
+    const answer = await raw.call("/opentelemetry.proto.collector.logs.v1.LogsService/Export", [broken], call);
+    expect([answer.status, answer.code]).toEqual([Code.InvalidArgument, "1004"]);
+    expect(await count(server.db, "large_logs")).toBe(logRecords.length);
+  },
+  LARGE_MS_MAX,
+);

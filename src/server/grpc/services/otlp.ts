@@ -64,14 +64,14 @@ function partial<T>(rejectedCount: number, partialSuccess: T): { partialSuccess?
 }
 
 function exporter(signal: OtlpSignal, parts: OtlpParts): (bytes: Uint8Array, call: Call) => Promise<ReceivedOtlp> {
-  const target = { db: parts.db, rows: otlpRows(parts.metrics, signal.name) };
+  const target = { db: parts.db, scheduler: parts.scheduler, rows: otlpRows(parts.metrics, signal.name) };
   return async (bytes, call) => {
     const session = call.session(await call.user());
     const accepted = acceptedWrite(session, call.headers, parts.db);
     const ask: OtlpAsk = { headers: call.headers, database: session.database, query: "", signal: call.signal };
     const path = await signal.open(ask, accepted);
     await parts.scheduler.decode(bytes.length);
-    const received = await receiveOtlp(ask, path, accepted, () => bytes, target);
+    const received = await receiveOtlp({ ask, path, accepted, target }, bytes, signal.form);
     if (received.isAllRefused) throw new DbError(StatusCode.InvalidArguments, received.message);
     return received;
   };

@@ -11,6 +11,7 @@ import { DEBUG_BODY_BYTES_MAX } from "../limits.ts";
 import type { BuildInfo, HttpServerOptions, LogControl } from "../options.ts";
 import { jsonReply, type Reply, textReply } from "../reply.ts";
 import type { Handler, Route } from "../router.ts";
+import { mayAdminister } from "./debug/administrators.ts";
 import { profileRoutes } from "./debug/profiles.ts";
 
 /** Paths that the index page links to. */
@@ -29,7 +30,11 @@ export function adminRoutes(options: HttpServerOptions): readonly Route[] {
     { path: "/metrics", methods: { GET: async () => textReply(200, await exposition(options.metrics)) }, errors: "plain" },
     { path: "/config", methods: { GET: () => textReply(200, options.configText()) }, errors: "plain" },
     { path: "/debug/log_level", methods: { POST: async (exchange) => changeLogLevel(exchange, options.log) }, errors: "plain" },
-    { path: "/debug/enable_trace", methods: { POST: () => textReply(501, "The 'tracing' feature is disabled") }, errors: "plain" },
+    {
+      path: "/debug/enable_trace",
+      methods: { POST: mayAdminister(options, (exchange) => switchTraces(exchange, options)) },
+      errors: "plain",
+    },
     ...profileRoutes(options),
   ];
 }
@@ -93,6 +98,17 @@ async function changeLogLevel(exchange: Exchange, log: LogControl): Promise<Repl
   const before = printLogFilter(log.filter);
   log.setFilter(parseFilter(text));
   return textReply(200, `Log Level changed from ${before} to ${printLogFilter(log.filter)}`);
+}
+
+/** The body says it exactly: `true` or `false`. */
+async function switchTraces(exchange: Exchange, options: HttpServerOptions): Promise<Reply> {
+  const body = await readBody(exchange, { bytesMax: DEBUG_BODY_BYTES_MAX, decode: false });
+  if (!(body instanceof Uint8Array)) return body;
+  const text = utf8Document(body);
+  if (text !== "true" && text !== "false") throw invalidArguments('Invalid request parameter: Invalid parameter "enable": ParseBoolError');
+  if (options.setTracing === undefined) return textReply(503, "trace reload handle is not initialized");
+  options.setTracing(text === "true");
+  return textReply(200, text === "true" ? "trace enabled" : "trace disabled");
 }
 
 function parseFilter(text: string): LogControl["filter"] {

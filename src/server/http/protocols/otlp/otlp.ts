@@ -70,8 +70,9 @@ async function take(exchange: Exchange, options: IngestServerOptions, signal: Ot
   const isJson = isJsonType(ask.headers.get("content-type"));
   const sent = await writeBody(exchange, options, true);
   if (!(sent instanceof Uint8Array)) return sent;
-  const protobuf = (): Uint8Array => (isJson ? protobufOfJson(sent, signal.request) : sent);
-  const { rejectedCount, message, isAllRefused } = await receiveOtlp(ask, path, accepted, protobuf, { db, rows: metrics.rows });
+  const request = isJson ? () => protobufOfJson(sent, signal.request) : sent;
+  const target = { db, scheduler: options.scheduler, rows: metrics.rows };
+  const { rejectedCount, message, isAllRefused } = await receiveOtlp({ ask, path, accepted, target }, request, signal.form);
   return isAllRefused ? allRejected(message, isJson) : success(rejectedCount, message, isJson, signal);
 }
 

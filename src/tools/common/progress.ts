@@ -1,6 +1,6 @@
 /** How far an import or an export is: a line on a terminal that is written again and again, and nothing elsewhere. */
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { shownMillis } from "../sql/session.ts";
+import { shownCount, shownMillis } from "./shown.ts";
 import type { ToolIo } from "../tool.ts";
 
 /** How often the line is written. */
@@ -58,13 +58,6 @@ export class ProgressLine {
     const left = partRate > 0 ? `, ${shownSeconds((1 - part) / partRate)} left` : "";
     return `${this.name}: ${bar}, ${shownCount(rowCount)} rows${rate}${left}`;
   }
-}
-
-/** A count of three figures: 950, 12.3k, 4.56M. */
-export function shownCount(count: number): string {
-  if (count < 1000) return count.toFixed(0);
-  const [value, unit] = count < 1e6 ? [count / 1e3, "k"] : count < 1e9 ? [count / 1e6, "M"] : [count / 1e9, "G"];
-  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)}${unit}`;
 }
 
 function shownSeconds(seconds: number): string {

@@ -1,0 +1,101 @@
+/** The server traces itself, into another server: requests of all threads, statements, flushes, one trace from client to statement. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { execute, queryRows, writeLines } from "../support/http-client.ts";
+import { TestServer } from "../support/server-process.ts";
+
+let keeper: TestServer;
+let server: TestServer;
+beforeAll(async () => {
+  keeper = await TestServer.start();
+  const endpoint = `${keeper.url}/v1/otlp/v1/traces`;
+  server = await TestServer.start({ config: `[ingest]\nthreads = 2\n[logging]\notlp_endpoint = "${endpoint}"\n` });
+}, 60_000);
+afterAll(async () => {
+  await server.end();
+  await keeper.end();
+});
+
+async function switched(body: string): Promise<readonly [number, string]> {
+  const response = await fetch(`${server.url}/debug/enable_trace`, { method: "POST", body });
+  return [response.status, await response.text()];
+}
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const ask = (sql: string, flags: string, trace = TRACE): Promise<Response> =>
+  fetch(`${server.url}/v1/sql?${new URLSearchParams({ sql }).toString()}`, {
+    headers: { traceparent: `00-${trace}-${CLIENT_SPAN}-${flags}`, connection: "close" },
+  });
+
+interface Span {
+  readonly spanID: string;
+  readonly operationName: string;
+  readonly references: readonly { readonly spanID: string }[];
+  readonly tags: readonly { readonly key: string; readonly value: unknown }[];
+}
+
+const CLIENT_SPAN = "00f067aa0ba902b7";
+const isFirst = ({ references }: Span): boolean => references[0]?.spanID === CLIENT_SPAN;
+
+/** The spans of a trace once the keeper has its statement and the request of the client: threads send on their own. */
+async function spansOf(trace: string): Promise<readonly Span[]> {
+  for (const until = Date.now() + 15_000; ; await Bun.sleep(100)) {
+    const response = await fetch(`${keeper.url}/v1/jaeger/api/traces/${trace}`);
+    const { data } = (await response.json()) as { readonly data: readonly { readonly spans: readonly Span[] }[] | null };
+    const spans = data?.[0]?.spans ?? [];
+    const isWhole = spans.some(isFirst) && spans.some(({ operationName }) => operationName === "select");
+    if (isWhole || Date.now() > until) return spans;
+  }
+}
+
+test("is switched by the words of the contract", async () => {
+  expect(await switched("false")).toEqual([200, "trace disabled"]);
+  expect(await switched("true\n")).toEqual([400, '{"error":"Invalid request parameter: Invalid parameter \\"enable\\": ParseBoolError"}']);
+  expect((await ask("SELECT 1", "01")).headers.get("traceresponse")).toBeNull();
+  expect(await switched("true")).toEqual([200, "trace enabled"]);
+});
+
+test("a client's trace goes on down to the statement, through the thread that it is connected to", async () => {
+  await writeLines(server.url, "m v=1 1");
+  let passedOn = 0;
+  for (let i = 0; i < 20 && passedOn < 1; i++) {
+    const trace = TRACE.slice(0, -2) + i.toString(16).padStart(2, "0");
+    const response = await ask("SELECT v FROM m", "01", trace);
+    expect(response.headers.get("traceresponse")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
+    const spans = await spansOf(trace);
+    const byName = (name: string): readonly Span[] => spans.filter(({ operationName }) => operationName === name);
+    const [statement] = byName("select");
+    const requests = byName("GET");
+    const own = requests.find(({ spanID }) => spanID === statement?.references[0]?.spanID);
+    expect(own?.tags).toContainEqual(expect.objectContaining({ key: "http.route", value: "/v1/sql" }));
+    expect(statement?.tags).toContainEqual(expect.objectContaining({ key: "db.query.text", value: "SELECT v FROM m" }));
+    expect(statement?.tags).toContainEqual(expect.objectContaining({ key: "db.response.returned_rows", value: 1 }));
+    const first = requests.filter(isFirst);
+    expect(first.length).toBe(1);
+    if (requests.length === 2) {
+      passedOn++;
+      expect(own?.references[0]?.spanID).toBe(first[0]?.spanID ?? "");
+    }
+  }
+  expect(passedOn).toBe(1);
+}, 60_000);
+
+test("what a client does not record is not recorded", async () => {
+  const trace = "11111111111111111111111111111111";
+  const response = await ask("SELECT 1", "00", trace);
+  expect([response.status, response.headers.get("traceresponse")]).toEqual([200, null]);
+  await Bun.sleep(2500);
+  expect(await (await fetch(`${keeper.url}/v1/jaeger/api/traces/${trace}`)).json()).toMatchObject({ data: null });
+}, 20_000);
+
+test("flushes and writes are there, and metrics count what was sent", async () => {
+  await execute(server.url, "ADMIN flush_table('m')");
+  let names: readonly unknown[] = [];
+  for (const until = Date.now() + 15_000; Date.now() < until && !names.includes("flush"); await Bun.sleep(100)) {
+    const sql = "SELECT DISTINCT span_name FROM opentelemetry_traces WHERE service_name = 'varve'";
+    names = (await queryRows(keeper.url, sql)).rows.map(([name]) => name);
+  }
+  expect(names).toEqual(expect.arrayContaining(["flush", "POST", "admin"]));
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(Number(/^varve_trace_spans_sent_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(5);
+  expect(await switched("false")).toEqual([200, "trace disabled"]);
+}, 30_000);
