@@ -7,7 +7,7 @@
  */
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
@@ -28,7 +28,7 @@ import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compac
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
-import type { EngineParts } from "./engine/engine-parts.ts";
+import type { BackupPlaces, EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
@@ -374,7 +374,7 @@ async function openEngine(
       { what: "the folder of the data files", path: dataFolder },
     ],
     disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
-    backup: { dataFolder, logFolder: settings.wal.dir, copyFolder: join(storage.dataHome, "backup") },
+    backup: backupPlaces(settings, dataFolder),
     limits: {
       memtableBytes: storage.memtableBytes,
       writeBufferBytes: storage.writeBufferBytesMax,
@@ -397,4 +397,9 @@ function buildInfo(): BuildInfo {
     runtime: `bun ${Bun.version}`,
     hostname: hostname(),
   };
+}
+
+/** For a tool that runs in another folder. */
+function backupPlaces({ storage, wal }: Settings, dataFolder: string): BackupPlaces {
+  return { dataFolder: resolve(dataFolder), logFolder: resolve(wal.dir), copyFolder: resolve(storage.dataHome, "backup") };
 }

@@ -101,7 +101,7 @@ describe.each([1, 3])("beside full ingest, with ingest.threads = %i", (threads) 
       const bounds: { readonly before: readonly number[]; readonly after: readonly number[] }[] = [];
       for (let i = 0; i < 2; i++) {
         const before = clients.map(({ acknowledged }) => acknowledged);
-        const ended = await runVarve(["backup", target, "--server", server.url, "--json"]);
+        const ended = await runVarve(["backup", target, "--url", server.url, "--json"]);
         const after = clients.map(({ sent }) => sent);
         expect([ended.status, ended.stderr]).toEqual([0, ""]);
         bounds.push({ before, after });
@@ -142,7 +142,7 @@ test(
     const server = await TestServer.start({ flags: ["--user-provider", `static_user_provider:file:${join(home, "users")}`] });
     servers.push(server);
     const run = (user: string, password: string): ReturnType<typeof runVarve> =>
-      runVarve(["backup", join(home, "b"), "--server", server.url, "--user", user], { VARVE_PASSWORD: password });
+      runVarve(["backup", join(home, "b"), "--url", server.url, "--user", user], { VARVE_PASSWORD: password });
     const refused = await run("writer", "secret-2");
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("not authorized")]);
     const wrong = await run("admin", "not-this-one");

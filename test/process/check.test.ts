@@ -48,4 +48,4 @@ test("what is no data directory is refused", async () => {
   const refused = await runVarve(["check", "--data-home", join(server.folder, "nothing")]);
   expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("it has no meta.db")]);
   expect((await runVarve(["check", "--data-homes", "x"])).status).toBe(2);
-});
+}, 60_000);

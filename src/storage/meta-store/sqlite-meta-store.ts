@@ -13,16 +13,7 @@ import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
 import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
-import {
-  checkAll,
-  checkEntry,
-  Damage,
-  entryCrc,
-  makeLayout,
-  readSeal,
-  resealed,
-  type StoredEntry,
-} from "./sqlite-layout.ts";
+import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
 
 const RESTORE =
   "put back a copy of meta.db (without its -wal and -shm) that belongs to this data directory; without one, move the directory away and " +
@@ -103,8 +94,8 @@ class SqliteMetaStore implements MetaStore {
 
   /**
    * With an empty journal, a reader at rest keeps everybody from moving newer pages into the database file, so that it can be copied as it
-   * is while commits go on. The thread stands still for what `secure` takes, as once a second: with 200,000 entries (43 MiB) 15 to 60 ms, two
-   * syncs; SQLite's own copy (`serialize`) took 200 to 430.
+   * is while commits go on. The thread stands still for what `secure` takes, as once a second: with 200,000 entries (43 MiB) 15 to 60 ms,
+   * for two syncs; SQLite's own copy (`serialize`) took 200 to 430.
    */
   copyTo(path: string): Promise<void> {
     const reader = guarded(this.path, "read", () => {

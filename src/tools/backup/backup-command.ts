@@ -1,10 +1,10 @@
 /** `varve backup TARGET`, `varve backup --list TARGET`. */
-import { readFileSync } from "node:fs";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
 import { byteText } from "../common/byte-progress.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
-import { flagLines } from "../common/flag-lines.ts";
+import { helpText } from "../common/help.ts";
+import { SERVER_FLAGS, serverOf } from "../common/server-flags.ts";
 import { type FoundBackup, findBackups, type Manifest } from "./manifest.ts";
 import { momentText } from "./moment.ts";
 import { targetOf } from "./open-target.ts";
@@ -12,55 +12,48 @@ import { serverClient } from "./server-client.ts";
 import { takeBackup } from "./take-backup.ts";
 import type { BackupTarget } from "./target.ts";
 
-const SERVER_DEFAULT = "http://127.0.0.1:4000";
-const PASSWORD_VARIABLE = "VARVE_PASSWORD";
-
 const FLAGS: readonly Flag[] = [
-  { name: "server", value: "<url>", help: `HTTP address of the running server (default: ${SERVER_DEFAULT})` },
-  { name: "user", value: "<name>", help: `An account with mode rw; its password is in ${PASSWORD_VARIABLE} or --password-file` },
-  { name: "password-file", value: "<path>", help: "A file whose first line is the password" },
-  { name: "list", help: "List the backups in TARGET instead of taking one" },
-  { name: "json", help: "Print one JSON object a backup" },
-  { name: "help", short: "h", help: "Print this text" },
+  { name: "list", help: "list the backups in TARGET instead of taking one" },
+  { name: "json", help: "print one JSON object a backup" },
+  ...SERVER_FLAGS.filter(({ name }) => name !== "db"), // A backup is of all databases.
 ];
 
 /** The program. */
 export const program: ToolProgram = {
   flags: FLAGS,
-  help: () => `Copies the whole store of a running server, as it is at one moment, while writes go on.
+  help: () =>
+    helpText({
+      about: `Copies the whole store of a running server, as it is at one moment, while writes go on.
 
 The backup has every write that was acknowledged before it began and none that was sent after it ended; it says its moment. A second backup
 into the same target copies only files that the newest one there does not have. Run it on the server's machine, as the server's user: files
-are read where the server has them, and the server keeps them in place meanwhile.
-
-Examples:
-  varve backup /backups/varve
-  AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_REGION=eu-central-1 varve backup s3://bucket/varve
-  ${PASSWORD_VARIABLE}=… varve backup --user admin --server https://127.0.0.1:4000 /backups/varve
-  varve backup --list /backups/varve
-
-Usage:
-  varve backup TARGET [flags]
-
-TARGET is a folder, or s3://bucket/prefix: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL say
-how to reach it. A backup can be restored to its moment, not to moments between two: take them as often as that matters. See varve restore.
-
-Flags:
-${flagLines(FLAGS)}
-
-Exit status: 0 done, 1 failed (what was copied is deleted again, earlier backups are whole), 2 for a wrong command line.
-`,
+are read where the server has them, and the server keeps them in place meanwhile.`,
+      usage: ["varve backup TARGET [flags]", "varve backup --list TARGET [--json]"],
+      examples: [
+        "varve backup /backups/varve",
+        "AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_REGION=eu-central-1 varve backup s3://bucket/varve",
+        "VARVE_PASSWORD=… varve backup /backups/varve --user admin --url https://127.0.0.1:4000",
+        "varve backup --list /backups/varve",
+      ],
+      flags: FLAGS,
+      notes: [
+        "TARGET is a folder, or s3://bucket/prefix: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and",
+        "AWS_ENDPOINT_URL say how to reach it. The account needs mode rw. A backup can be restored to its moment, not to moments between",
+        "two: take them as often as that matters. See varve restore.",
+        "",
+        "Exit status: 0 done, 1 failed (what was copied is deleted again, earlier backups are whole), 2 for a wrong command line.",
+      ],
+    }),
   async run(args, io) {
-    const { values, words } = readFlags(args, FLAGS);
+    const read = readFlags(args, FLAGS);
+    const { values, words } = read;
     const [text] = words;
     if (text === undefined || words.length > 1)
       throw new ConfigError("`backup` takes one TARGET: a folder or s3://bucket/prefix", EXIT_USAGE);
     const target = targetOf(text, io.env);
     const isJson = values.has("json");
     if (values.has("list")) return await list(target, isJson, io);
-    const user = values.get("user");
-    const password = user === undefined ? undefined : passwordOf(values.get("password-file"), io);
-    const server = serverClient({ url: values.get("server") ?? SERVER_DEFAULT, user, password });
+    const server = serverClient(await serverOf(read, io));
     const { manifest, copiedFiles, copiedBytes } = await takeBackup(target, server, io);
     if (isJson) {
       await io.out(`${JSON.stringify({ ...summaryOf(manifest), copiedFiles, copiedBytes })}\n`);
@@ -72,12 +65,6 @@ files    ${manifest.files.length}, ${byteText(sizeOf(manifest))}; copied ${copie
     return 0;
   },
 };
-
-function passwordOf(file: string | undefined, io: ToolIo): string {
-  const text = file === undefined ? io.env[PASSWORD_VARIABLE] : readFileSync(file, "utf8").split("\n")[0];
-  if (text === undefined) throw new ConfigError(`--user needs a password: ${PASSWORD_VARIABLE} or --password-file`, EXIT_USAGE);
-  return text;
-}
 
 async function list(target: BackupTarget, isJson: boolean, io: ToolIo): Promise<number> {
   const all = await findBackups(target);

@@ -296,7 +296,7 @@ test("a directory that is not empty is left alone", async () => {
 
 test("an object of several parts comes back from S3 as it was", async () => {
   const { target, store } = s3Target();
-  const bytes = new Uint8Array(40 * 1024 * 1024);
+  const bytes = new Uint8Array(17 * 1024 * 1024);
   for (let i = 0; i < bytes.length; i += 4096) bytes[i] = i / 4096;
   await target.write("a/large", inPieces(bytes));
   const pieces: Uint8Array[] = [];
@@ -306,7 +306,7 @@ test("an object of several parts comes back from S3 as it was", async () => {
   store.failPart = 2;
   expect(await messageOf(target.write("a/other", inPieces(bytes)))).toContain("cannot write some/prefix/a/other in s3://bucket");
   expect(await target.list()).toHaveLength(1);
-});
+}, 30_000);
 
 test("errors of a store name the object and no credential", async () => {
   const store = new FakeS3();

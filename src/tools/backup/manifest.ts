@@ -75,13 +75,19 @@ function decodeManifest(bytes: Uint8Array): Manifest {
 function fileOf(value: Record<string, unknown>): BackupFile {
   const { path, object, bytes, sha256, crc } = value;
   if (typeof path !== "string" || !PATH.test(path)) throw new Error(`it names ${String(path)}, which is no file of a data directory`);
+  if (typeof object !== "string" || !isObjectOf(object, path)) throw new Error(`it says that ${path} is in ${String(object)}`);
   return {
     path,
-    object: String(object),
+    object,
     byteLength: Number(bytes),
     sha256: String(sha256),
     ...(crc === undefined ? {} : { crc: Number(crc) }),
   };
+}
+
+/** Whether an object is that of a path in some backup. */
+function isObjectOf(object: string, path: string): boolean {
+  return object.endsWith(`/${path}`) && ID.test(object.slice(0, -path.length - 1));
 }
 
 /** All backups of a target, oldest first. */

@@ -4,44 +4,40 @@ import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
 import { byteText } from "../common/byte-progress.ts";
 import type { ToolProgram } from "../tool.ts";
-import { flagLines } from "../common/flag-lines.ts";
+import { helpText } from "../common/help.ts";
 import { momentText, parseMoment } from "./moment.ts";
 import { targetOf } from "./open-target.ts";
 import { pickBackup, restoreBackup, verifyBackup } from "./restore-backup.ts";
 
 const FLAGS: readonly Flag[] = [
-  { name: "data-home", value: "<path>", help: "The data directory to make: it must not exist, or be empty" },
-  { name: "wal-dir", value: "<path>", help: "Where the server has wal.dir (default: <data-home>/wal)" },
-  { name: "at", value: "<moment>", help: "Restore the latest backup at or before it, e.g. 2026-01-31T10:20:30Z (UTC without a zone)" },
-  { name: "backup", value: "<id>", help: "Restore this one (varve backup --list TARGET)" },
-  { name: "verify", help: "Read all of the backup and restore nothing" },
-  { name: "json", help: "Print one JSON object" },
-  { name: "help", short: "h", help: "Print this text" },
+  { name: "data-home", value: "<path>", help: "the data directory to make: it must not exist, or be empty" },
+  { name: "wal-dir", value: "<path>", help: "where the server has wal.dir (default: <data-home>/wal)" },
+  { name: "at", value: "<moment>", help: "restore the latest backup at or before it, e.g. 2026-01-31T10:20:30Z (UTC without a zone)" },
+  { name: "backup", value: "<id>", help: "restore this one (varve backup --list TARGET)" },
+  { name: "verify", help: "read all of the backup and restore nothing" },
+  { name: "json", help: "print one JSON object" },
 ];
 
 /** The program. */
 export const program: ToolProgram = {
   flags: FLAGS,
-  help: () => `Makes a data directory of a backup that \`varve backup\` took.
+  help: () =>
+    helpText({
+      about: `Makes a data directory of a backup that \`varve backup\` took.
 
 All of the backup is read first and held against its checksums: a damaged or unfinished one is refused before anything is written. The
 default is the latest backup. Backups are restored to their own moments: --at picks the latest one that is not younger, moments between two
-backups cannot be had.
-
-Examples:
-  varve restore /backups/varve --data-home /var/lib/varve
-  varve restore /backups/varve --data-home /var/lib/varve --at 2026-01-31T10:20:30Z
-  varve restore s3://bucket/varve --data-home /var/lib/varve --backup 20260131T102030123Z-1a2b3c4d
-  varve restore /backups/varve --verify
-
-Usage:
-  varve restore TARGET --data-home <path> [flags]
-
-Flags:
-${flagLines(FLAGS)}
-
-Exit status: 0 done, 1 refused or failed (nothing is left at the data directory), 2 for a wrong command line.
-`,
+backups cannot be had.`,
+      usage: ["varve restore TARGET --data-home <path> [flags]", "varve restore TARGET --verify [flags]"],
+      examples: [
+        "varve restore /backups/varve --data-home /var/lib/varve",
+        "varve restore /backups/varve --data-home /var/lib/varve --at 2026-01-31T10:20:30Z",
+        "varve restore s3://bucket/varve --data-home /var/lib/varve --backup 20260131T102030123Z-1a2b3c4d",
+        "varve restore /backups/varve --verify",
+      ],
+      flags: FLAGS,
+      notes: ["Exit status: 0 done, 1 refused or failed (nothing is left at the data directory), 2 for a wrong command line."],
+    }),
   async run(args, io) {
     const { values, words } = readFlags(args, FLAGS);
     const [text] = words;

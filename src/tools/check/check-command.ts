@@ -8,7 +8,7 @@ import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
 import { lockHome, lockLogFolder } from "../../storage/data-directory.ts";
 import { ByteProgress, byteText } from "../common/byte-progress.ts";
-import { flagLines } from "../common/flag-lines.ts";
+import { helpText } from "../common/help.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
 import { bytesToCheck, type CheckedPlace, type CheckTotals, checkStore } from "./check-store.ts";
 import type { CheckSink, Finding } from "./finding.ts";
@@ -18,36 +18,34 @@ const HOME_DEFAULT = "./varve_data";
 const PRINTED_MAX = 200;
 
 const FLAGS: readonly Flag[] = [
-  { name: "data-home", value: "<path>", help: `The data directory (default: ${HOME_DEFAULT})` },
-  { name: "wal-dir", value: "<path>", help: "The log directory, where wal.dir says so (default: <data-home>/wal)" },
-  { name: "no-lock", help: "Do not lock the directory: for a copy on a disk that cannot be written, never beside a server" },
-  { name: "quick", help: "Decode no data file whose bytes match the checksum in its entry: finds every flipped bit, at the disk's rate" },
-  { name: "json", help: "Print one JSON object a finding, then a summary" },
-  { name: "unused", help: "Name the bytes that no reader uses as well" },
-  { name: "help", short: "h", help: "Print this text" },
+  { name: "data-home", value: "<path>", help: `the data directory (default: ${HOME_DEFAULT})` },
+  { name: "wal-dir", value: "<path>", help: "the log directory, where wal.dir says so (default: <data-home>/wal)" },
+  { name: "quick", help: "decode no data file whose bytes match the checksum in its entry: finds every flipped bit, at the disk's rate" },
+  { name: "no-lock", help: "do not lock the directory: for a copy on a disk that cannot be written, never beside a server" },
+  { name: "json", help: "print one JSON object a finding, then a summary" },
+  { name: "unused", help: "name the bytes that no reader uses as well" },
 ];
 
 /** The program. */
 export const program: ToolProgram = {
   flags: FLAGS,
-  help: () => `Reads all of a data directory and says what is not as it was written: every checksum, page, index, filter, entry of the meta
+  help: () =>
+    helpText({
+      about: `Reads all of a data directory and says what is not as it was written: every checksum, page, index, filter, entry of the meta
 store and record of the log, and whether all of them fit together. Nothing is changed. The server must not run: stop it, or check a copy,
-such as a restored backup.
-
-A single bit that flipped is found wherever a reader would use it. --unused names the bytes that nobody reads.
-
-Examples:
-  varve check --data-home /var/lib/varve
-  varve check --data-home /var/lib/varve --json | jq 'select(.kind == "finding")'
-
-Usage:
-  varve check [flags]
-
-Flags:
-${flagLines(FLAGS)}
-
-Exit status: 0 sound, 1 findings, or it could not be checked, 2 for a wrong command line.
-`,
+such as a restored backup.`,
+      usage: ["varve check [flags]"],
+      examples: [
+        "varve check --data-home /var/lib/varve",
+        `varve check --data-home /var/lib/varve --json | jq 'select(.kind == "finding")'`,
+      ],
+      flags: FLAGS,
+      notes: [
+        "A single bit that flipped is found wherever a reader would use it. --unused names the bytes that nobody reads.",
+        "",
+        "Exit status: 0 sound, 1 findings, or it could not be checked, 2 for a wrong command line.",
+      ],
+    }),
   async run(args, io) {
     const { values, words } = readFlags(args, FLAGS);
     if (words.length > 0) throw new ConfigError("`check` takes no arguments; --data-home says what to check", EXIT_USAGE);

@@ -14,6 +14,8 @@ const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 const VERSION = 3_007_000;
+/** Journals before this one whose frames may still lie behind its own. */
+const EARLIER_MAX = 1_000_000;
 const MEANS = "SQLite drops this commit and all after it: files or tables of them are unknown, or deleted ones come back";
 const ADVICE =
   "restore meta.db and meta.db-wal, or the whole store, from a backup; if the machine lost power just now, a last commit that was not " +
@@ -104,8 +106,9 @@ class Frames {
     sum(bytes.subarray(FRAME_HEADER_BYTES), this.isLittle, this.sums);
     const isNext = this.matches(view, 16);
     if (saltsOf(bytes, 8) !== this.salts) {
-      // A journal that began anew writes over the frames of the one before, whose first salt is one less.
-      const isEarlier = !isNext && this.open.size === 0 && view.getUint32(8) === (Number.parseInt(this.salts.slice(0, 8), 16) - 1) >>> 0;
+      // A journal that began anew writes over the frames of those before, whose first salts are lower: one more each time.
+      const age = (Number.parseInt(this.salts.slice(0, 8), 16) - view.getUint32(8)) >>> 0;
+      const isEarlier = !isNext && this.open.size === 0 && age >= 1 && age <= EARLIER_MAX;
       if (!isEarlier) return this.say("a frame of another journal");
       this.state = "earlier";
       return false;

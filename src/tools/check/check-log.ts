@@ -245,10 +245,12 @@ class LogCheck {
   }
 }
 
-/** Names in a log's folder that are neither segments nor what else belongs there. */
+/** Names in the log's folder and those of threads that are neither segments nor what else belongs there. */
 export async function foreignLogFiles(folder: string): Promise<readonly string[]> {
   if (!existsSync(folder)) return [];
   const known = /^(?:\d{10}\.log|ends|threads|LOCK|LOCK-journal|LOCK\.pid|thread-[1-9]\d{0,3})$/;
-  const names = await readdir(folder);
-  return names.filter((name) => !known.test(name)).map((name) => join(folder, name));
+  const folders = [folder, ...listThreadLogs(folder).map((thread) => threadLogFolder(folder, thread))];
+  const found: string[] = [];
+  for (const one of folders) for (const name of await readdir(one)) if (!known.test(name)) found.push(join(one, name));
+  return found;
 }

@@ -7,7 +7,6 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { localFileStore } from "../../storage/file-store/local-file-store.ts";
-import type { DataFile } from "../../storage/sst/data-file.ts";
 import { checkDataFile } from "./check-data-file.ts";
 import { checkLogs, foreignLogFiles } from "./check-log.ts";
 import { checkMeta, type KnownStore } from "./check-meta.ts";
@@ -83,11 +82,19 @@ async function checkFiles({ home, isQuick }: CheckedPlace, known: KnownStore, si
     names.add(file.name);
     await checkDataFile(file, store, `data/${file.name}`, isQuick, sink);
   }
-  for (const name of await filesBelow(folder)) if (!names.has(name)) await tellUnnamed(name, home, known, names, sink);
+  const present = await filesBelow(folder);
+  const there = new Set(present);
+  const lacking = new Set(known.files.flatMap(({ name }) => (there.has(name) ? [] : [tableOf(name)])));
+  for (const name of present) if (!names.has(name)) await tellUnnamed(name, home, known, lacking, sink);
+}
+
+/** The folder of a data file's table. */
+function tableOf(name: string): string {
+  return name.slice(0, name.lastIndexOf("/"));
 }
 
 /** A file that no entry names: what a start makes of it (`engine/recovery/file-check.ts`). */
-async function tellUnnamed(name: string, home: string, known: KnownStore, names: ReadonlySet<string>, sink: CheckSink): Promise<void> {
+async function tellUnnamed(name: string, home: string, known: KnownStore, lacking: ReadonlySet<string>, sink: CheckSink): Promise<void> {
   const file = `data/${name}`;
   const { size } = await stat(join(home, file));
   sink.read(size);
@@ -105,10 +112,7 @@ async function tellUnnamed(name: string, home: string, known: KnownStore, names:
     });
   }
   sink.unused({ file, from: 0, to: size, why: "no entry names it" });
-  const isLacking = known.files.some(
-    (other: DataFile) => other.name.startsWith(`tables/${table}/`) && !existsSync(join(home, "data", other.name)),
-  );
-  if (isLacking) {
+  if (lacking.has(tableOf(name))) {
     return sink.finding({
       file,
       what: "no entry of the meta store names it, and a file of its table is missing",
@@ -116,7 +120,7 @@ async function tellUnnamed(name: string, home: string, known: KnownStore, names:
       advice: "if an older meta store was put back, put the right one back",
     });
   }
-  sink.note(`${file} is named by no entry, as what a crash leaves of a flush or a merge: a start decides (${names.size} files are named)`);
+  sink.note(`${file} is named by no entry, as what a crash leaves of a flush or a merge: a start decides`);
 }
 
 async function tellRest({ home, logFolder }: CheckedPlace, show: (path: string) => string, sink: CheckSink): Promise<void> {
