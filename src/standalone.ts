@@ -22,6 +22,8 @@ import type { OnBackgroundWork } from "./engine/background-work.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
+import { printHumanDuration } from "./base/text/human-duration.ts";
+import { SlowQueryTable } from "./db/slow-queries/slow-query-table.ts";
 import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
@@ -189,6 +191,8 @@ async function openDatabase(
   const ofStatements = { ...statementLimits(settings, memory), spill, workers, plans, watch: statementWatch(settings, queries, tracer) };
   for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
   const db = new LocalDb(engine, scheduler, ofStatements, buildInfo(), externalFiles(settings.storage));
+  const slow = keepSlowStatements(settings, db, ofStatements.watch, log);
+  opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
@@ -243,6 +247,15 @@ function statementWatch(
 ): StatementWatch {
   const thresholdMillis = slow.enable ? slow.thresholdMs : Number.POSITIVE_INFINITY;
   return new StatementWatch(metrics, logger, { thresholdMillis, sampleRatio: slow.sampleRatio }, tracer);
+}
+
+/** Keeps slow statements in a table, unless lines of the log are enough. */
+function keepSlowStatements({ slow_query: slow }: Settings, db: LocalDb, watch: StatementWatch, log: RootLog): SlowQueryTable | undefined {
+  if (!slow.enable || slow.recordType === "log") return undefined;
+  const ttl = slow.ttlMs === 0 ? "forever" : printHumanDuration(BigInt(slow.ttlMs) * 1_000_000n);
+  const table = new SlowQueryTable({ db, clock: systemClock, logger: log.logger("slow_query"), thresholdMillis: slow.thresholdMs, ttl });
+  watch.onSlow = (statement) => table.add(statement);
+  return table;
 }
 
 /** Records flushes and merges. */
