@@ -196,7 +196,7 @@ async function openDatabase(
   registerTableMetrics(metrics, engine, db, spill);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
-  const limits = startLimitWatch(engine, log, metrics);
+  const limits = startLimitWatch(engine, scheduler, log, metrics);
   opened.defer(() => limits.close());
   return { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler, afterEngine };
 }
@@ -303,9 +303,9 @@ function startHeapWatch(memory: ServerMemory, scheduler: Scheduler, metrics: Met
   return heap;
 }
 
-function startLimitWatch(engine: Engine, log: RootLog, metrics: MetricRegistry): LimitWatch {
+function startLimitWatch(engine: Engine, scheduler: Scheduler, log: RootLog, metrics: MetricRegistry): LimitWatch {
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
-  limits.start(metrics);
+  limits.start(metrics, scheduler);
   return limits;
 }
 
