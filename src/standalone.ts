@@ -31,6 +31,7 @@ import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
@@ -177,7 +178,7 @@ async function openDatabase(
   const metrics = new MetricRegistry().withProcessMetrics();
   const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
   opened.defer(() => tracer.close(TRACE_GRACE_MS));
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: traced(tracer) };
+  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
@@ -258,9 +259,12 @@ function keepSlowStatements({ slow_query: slow }: Settings, db: LocalDb, watch: 
   return table;
 }
 
-/** Records flushes and merges. */
-function traced(tracer: Tracer): OnBackgroundWork {
-  return ({ kind, table, millis, rows, files, bytes }) => {
+/** Counts and records flushes and merges. */
+function toldOfWork(tracer: Tracer, metrics: MetricRegistry): OnBackgroundWork {
+  const count = flushCounter(metrics);
+  return (work) => {
+    count(work);
+    const { kind, table, millis, rows, files, bytes } = work;
     const attributes = { "varve.table": table, "varve.rows": rows, "varve.files": files, "varve.bytes": bytes };
     tracer.record({ name: kind, parent: undefined, millis, attributes });
   };
