@@ -1,7 +1,7 @@
 /**
  * Says in time that a limit comes near: one warning a thing and hour from 80 % on, and how full the fullest thing of each kind is, for
- * `/metrics`. Things are looked at once a minute, in turns with other work, not when they grow, so that growing costs nothing. A scrape looks
- * by itself where tables are few; of 20,000 it took a third of a second.
+ * `/metrics`. Things are looked at once a minute, in turns with other work, not when they grow, so that growing costs nothing. A scrape
+ * looks by itself where tables are few; at 20,000 it took a third of a second.
  */
 import { Gauge } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
