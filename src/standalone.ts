@@ -23,6 +23,8 @@ import type { OnBackgroundWork } from "./engine/background-work.ts";
 import type { Settings } from "./config/settings.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
+import { printHumanDuration } from "./base/text/human-duration.ts";
+import { SlowQueryTable } from "./db/slow-queries/slow-query-table.ts";
 import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction/compaction-metrics.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
@@ -30,6 +32,7 @@ import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { BackupPlaces, EngineParts } from "./engine/engine-parts.ts";
 import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
@@ -180,7 +183,7 @@ async function openDatabase(
   const metrics = new MetricRegistry().withProcessMetrics();
   const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
   opened.defer(() => tracer.close(TRACE_GRACE_MS));
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: traced(tracer) };
+  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
@@ -194,10 +197,12 @@ async function openDatabase(
   const ofStatements = { ...statementLimits(settings, memory), spill, workers, plans, watch: statementWatch(settings, queries, tracer) };
   for (const each of [workers, ofStatements.calls]) opened.defer(() => each?.close());
   const db = new LocalDb(engine, scheduler, ofStatements, buildInfo(), externalFiles(settings.storage));
+  const slow = keepSlowStatements(settings, db, ofStatements.watch, log);
+  opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
-  const limits = startLimitWatch(engine, log, metrics);
+  const limits = startLimitWatch(engine, scheduler, log, metrics);
   opened.defer(() => limits.close());
   return { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler, afterEngine };
 }
@@ -250,9 +255,21 @@ function statementWatch(
   return new StatementWatch(metrics, logger, { thresholdMillis, sampleRatio: slow.sampleRatio }, tracer);
 }
 
-/** Records flushes and merges. */
-function traced(tracer: Tracer): OnBackgroundWork {
-  return ({ kind, table, millis, rows, files, bytes }) => {
+/** Keeps slow statements in a table, unless lines of the log are enough. */
+function keepSlowStatements({ slow_query: slow }: Settings, db: LocalDb, watch: StatementWatch, log: RootLog): SlowQueryTable | undefined {
+  if (!slow.enable || slow.recordType === "log") return undefined;
+  const ttl = slow.ttlMs === 0 ? "forever" : printHumanDuration(BigInt(slow.ttlMs) * 1_000_000n);
+  const table = new SlowQueryTable({ db, clock: systemClock, logger: log.logger("slow_query"), thresholdMillis: slow.thresholdMs, ttl });
+  watch.onSlow = (statement) => table.add(statement);
+  return table;
+}
+
+/** Counts and records flushes and merges. */
+function toldOfWork(tracer: Tracer, metrics: MetricRegistry): OnBackgroundWork {
+  const count = flushCounter(metrics);
+  return (work) => {
+    count(work);
+    const { kind, table, millis, rows, files, bytes } = work;
     const attributes = { "varve.table": table, "varve.rows": rows, "varve.files": files, "varve.bytes": bytes };
     tracer.record({ name: kind, parent: undefined, millis, attributes });
   };
@@ -295,9 +312,9 @@ function startHeapWatch(memory: ServerMemory, scheduler: Scheduler, metrics: Met
   return heap;
 }
 
-function startLimitWatch(engine: Engine, log: RootLog, metrics: MetricRegistry): LimitWatch {
+function startLimitWatch(engine: Engine, scheduler: Scheduler, log: RootLog, metrics: MetricRegistry): LimitWatch {
   const limits = new LimitWatch(engine, systemClock, log.logger("limits"));
-  limits.start(metrics);
+  limits.start(metrics, scheduler);
   return limits;
 }
 

@@ -19,6 +19,7 @@ export class MetricRegistry {
   /** Adds the standard process families (`process_cpu_seconds_total`, …). */
   withProcessMetrics(): this {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of SLOW_FAMILIES) this.registry.removeSingleMetric(name);
     return this;
   }
 
@@ -50,6 +51,12 @@ export class MetricRegistry {
     return AggregatorRegistry.aggregate([own, ...others.map((families) => [...families])]);
   }
 }
+
+/**
+ * Families that the runtime counts its objects for, 80 to 350 ns each, while nothing else runs: a scrape took 0.8 s where there were 20,000
+ * tables (Bun 1.4.5, whose heap has no such spaces).
+ */
+const SLOW_FAMILIES: readonly string[] = ["total", "used", "available"].map((what) => `nodejs_heap_space_size_${what}_bytes`);
 
 /** Type of a family that sums up over threads, by its name and, as some versions have it, by its number. */
 const COUNTED: readonly unknown[] = ["counter", "histogram"];

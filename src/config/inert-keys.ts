@@ -90,11 +90,6 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { enable_file_logging: OFF, enable_per_region_metrics: OFF },
   },
   tracing: { why: NOT_YET, keys: "tokio_console_addr" },
-  slow_query: {
-    why: "slow statements are lines of the log",
-    keys: "record_type ttl",
-    neutral: { record_type: ["log"] },
-  },
   query: {
     why: "queries have other settings here: query.timeout, query.memory_limit; all together hold half of memory.limit",
     keys: "parallelism allow_query_fallback memory_pool_size",

@@ -591,6 +591,18 @@ export const KNOBS: Knobs = {
       default: 1,
       reason: "Part of the slow statements that is logged; less than all of them keeps the log short.",
     },
+    recordType: {
+      key: "slow_query.record_type",
+      kind: choice("system_table", "log"),
+      default: "system_table",
+      reason: "What is logged is a row of greptime_private.slow_queries as well, so that SQL finds it; log: a line alone.",
+    },
+    ttlMs: {
+      key: "slow_query.ttl",
+      kind: duration(0, 3650 * DAY_MS),
+      default: durationMillis(90 * DAY_MS),
+      reason: "How long its rows are kept, from when the table is made; 0s: for ever.",
+    },
   },
   query: {
     timeoutMs: {

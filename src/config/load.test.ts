@@ -426,6 +426,8 @@ tracing_sample_ratio.default_ratio = 1.0
 enable = true
 threshold = "30s"
 sample_ratio = 1.0
+record_type = "system_table"
+ttl = "2months 29days 2h 52m 48s"
 
 [query]
 timeout = "5m"

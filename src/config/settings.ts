@@ -211,6 +211,10 @@ export interface SlowQuerySettings {
   readonly thresholdMs: DurationMillis;
   /** Part of the slow statements that is logged, 0 to 1. */
   readonly sampleRatio: number;
+  /** Whether those that are logged are rows of a table as well. */
+  readonly recordType: "system_table" | "log";
+  /** How long its rows are kept; 0: for ever. Taken when the table is made. */
+  readonly ttlMs: DurationMillis;
 }
 
 /** `[query]`. */

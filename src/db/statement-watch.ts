@@ -63,6 +63,8 @@ export class StatementWatch {
   private readonly kills: Counter<"catalog">;
   /** Counts up with each slow statement; one is logged whenever it reaches the next whole number. */
   private share = 0;
+  /** Is told of each slow statement that is logged. */
+  onSlow: (statement: EndedStatement) => void = () => undefined;
   private readonly tracer: Tracer | undefined;
 
   /** @param tracer records each statement; absent: nobody does */
@@ -117,11 +119,13 @@ export class StatementWatch {
     if (workedMillis >= this.slow.thresholdMillis) this.tellSlow(statement);
   }
 
-  private tellSlow({ code, millis, workedMillis, times: asked, trace: _, ...rest }: EndedStatement): void {
+  private tellSlow(statement: EndedStatement): void {
     this.slowOnes.inc();
     this.share += this.slow.sampleRatio;
     if (this.share < 1) return;
     this.share -= 1;
+    this.onSlow(statement);
+    const { code, millis, workedMillis, times: asked, trace: _, ...rest } = statement;
     const times = { millis: Math.round(workedMillis), waitedForReaderMillis: Math.round(millis - workedMillis) };
     this.logger.warn({ ...times, code: statusNameOf(code), ...rest, ...asked }, "a statement was slow");
   }

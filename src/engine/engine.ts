@@ -96,6 +96,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return this.parts.changes.dropDatabase(name, ifExists);
   }
 
+  /** Tables of each database, by its name. */
+  get tableCounts(): ReadonlyMap<string, number> {
+    const { schemas } = this.parts;
+    return new Map(schemas.databases().map(({ name }) => [name, schemas.tableCount(name)]));
+  }
+
   tables(database: string): readonly Table[] {
     return this.parts.schemas.schemas(database).flatMap((schema) => this.parts.live.tableOfId(schema.id) ?? []);
   }

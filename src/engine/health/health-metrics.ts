@@ -6,6 +6,7 @@ import type { WalQueue } from "../../storage/wal/wal.ts";
 /** What of an engine the families show. */
 export interface EngineHealth {
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Record<TroublePart, number>> };
+  readonly tableCounts: ReadonlyMap<string, number>;
   readonly seriesState: { readonly count: number; readonly renewals: number };
   readonly storageState: { readonly freeBytes: number; readonly queued: WalQueue; readonly logBytes: number };
 }
@@ -21,6 +22,16 @@ export function registerHealthMetrics(metrics: MetricRegistry, engine: EngineHea
     collect() {
       const now = new Set(engine.troubles().now.map(({ part }) => part));
       for (const part of TROUBLE_PARTS) this.set({ part }, now.has(part) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "greptime_catalog_table_count",
+    help: "tables of each database",
+    labelNames: ["db"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [db, count] of engine.tableCounts) this.set({ db }, count);
     },
   });
   new Counter({

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { put, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
-import { fixedClock } from "../../base/clock.ts";
+import { Scheduler } from "../../base/scheduler/scheduler.ts";
+import { fixedClock, systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
@@ -55,10 +56,32 @@ test("the fullest thing of each kind is a gauge", async () => {
   const { watch, machine } = await make({ seriesPerTable: 16, columnsPerTable: 10 });
   await put(machine.engine, "mem v=1i 1");
   const metrics = new MetricRegistry();
-  watch.start(metrics);
+  watch.start(metrics, new Scheduler());
   const text = await metrics.registry.metrics();
   expect(text).toContain('varve_limit_usage_ratio{limit="series_per_table"} 0.5');
   expect(text).toContain('varve_limit_usage_ratio{limit="columns_per_table"} 0.5');
+  watch.close();
+});
+
+test("a scrape looks at no table where there are many", async () => {
+  let looked = 0;
+  const series = { count: 3 };
+  const table = {
+    schema: { name: "t", columns: [1, 2] },
+    get series() {
+      looked++;
+      return series;
+    },
+  };
+  const tables = Array.from({ length: 5000 }, () => table) as never; // what a look reads of them
+  const catalog = { databases: () => [{ name: "public", options: {} }], tables: () => tables };
+  const watch = new LimitWatch(catalog, systemClock, silentLogger, HUGE);
+  const metrics = new MetricRegistry();
+  watch.start(metrics, new Scheduler());
+  while (looked < 5000) await Bun.sleep(1);
+  await Bun.sleep(5);
+  for (let i = 0; i < 3; i++) expect(await metrics.registry.metrics()).toContain('varve_limit_usage_ratio{limit="series_per_table"} 3e-9');
+  expect(looked).toBe(5000);
   watch.close();
 });
 

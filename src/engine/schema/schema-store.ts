@@ -107,6 +107,11 @@ export class SchemaStore {
     return [...(this.entries.get(database)?.tables.values() ?? [])].map(({ schema }) => schema);
   }
 
+  /** How many tables a database has. */
+  tableCount(database: string): number {
+    return this.entries.get(database)?.tables.size ?? 0;
+  }
+
   /** Schemas of all databases. */
   allSchemas(): TableSchema[] {
     return [...this.entries.keys()].flatMap((name) => this.schemas(name));

@@ -1,12 +1,12 @@
 /**
  * Metric families of the HTTP server (contract http.md 1.4).
  */
+import { availableParallelism } from "node:os";
 import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
-import type { Db } from "../../db/db.ts";
 import { authFailures, serverErrors } from "../common/shared-counters.ts";
 import type { InFlightBytes } from "./body/in-flight.ts";
-import type { BuildInfo } from "./options.ts";
+import type { HttpServerOptions } from "./options.ts";
 
 /** Label of requests whose database does not exist: names come from clients and must not make series without end. */
 export const UNKNOWN_DATABASE = "unknown";
@@ -18,6 +18,9 @@ export class HttpMetrics {
   readonly influxWriteSeconds: Histogram<"db">;
   readonly prometheusWriteSeconds: Histogram<"db" | "version">;
   readonly prometheusReadSeconds: Histogram<"db">;
+  /** By `instant_query` and `range_query`. */
+  readonly promqlApiSeconds: Histogram<"db" | "method">;
+  readonly promqlSeconds: Histogram<"db">;
   /** Unfolding and decoding alone. */
   readonly prometheusCodecSeconds: Histogram<"type" | "version">;
   readonly prometheusSamples: Counter<"db" | "version">;
@@ -53,6 +56,13 @@ export class HttpMetrics {
       "seconds a Prometheus remote read takes",
       "db",
     );
+    this.promqlApiSeconds = metrics.seconds(
+      "greptime_servers_http_prometheus_promql_elapsed",
+      "seconds a query of Prometheus' API takes",
+      "db",
+      "method",
+    );
+    this.promqlSeconds = metrics.seconds("greptime_servers_http_promql_elapsed", "seconds a request to /v1/promql takes", "db");
     this.prometheusCodecSeconds = metrics.seconds(
       "greptime_servers_http_prometheus_codec_elapsed",
       "seconds that unfolding and decoding a Prometheus request takes",
@@ -107,7 +117,7 @@ export class HttpMetrics {
 }
 
 /** Gauges that are read off the server when they are asked for. */
-export function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo): void {
+export function registerFacts({ metrics, db, build, memory }: HttpServerOptions): void {
   const registers = [metrics.registry];
   const version = new Gauge({
     name: "greptime_app_version",
@@ -117,6 +127,24 @@ export function registerFacts(metrics: MetricRegistry, db: Db, build: BuildInfo)
   });
   const short = build.commit.slice(0, 9);
   version.set({ app: build.app, short_version: build.branch === "" ? short : `${build.branch}-${short}`, version: build.version }, 1);
+  const { app } = build;
+  if (Number.isFinite(memory.bytesMax)) {
+    const limit = new Gauge({
+      name: "greptime_memory_limit_in_bytes",
+      help: "the limit of the server's memory",
+      labelNames: ["app"],
+      registers,
+    });
+    limit.set({ app }, memory.bytesMax);
+  }
+  const cores = new Gauge({ name: "greptime_cpu_limit_in_millicores", help: "cores that are there", labelNames: ["app"], registers });
+  cores.set({ app }, availableParallelism() * 1000);
+  const pool: Gauge = new Gauge({
+    name: "greptime_query_memory_pool_usage_bytes",
+    help: "bytes that queries hold",
+    registers,
+    collect: () => pool.set(memory.bytesOf("queries")),
+  });
   new Gauge({ name: "greptime_catalog_catalog_count", help: "catalog catalog count", registers }).set(1);
   const schemas: Gauge = new Gauge({
     name: "greptime_catalog_schema_count",

@@ -67,7 +67,7 @@ export function routedService(options: HttpServerOptions): HttpService {
 
 /** Starts the listener. @throws DbError StorageUnavailable when the address cannot be listened on */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  registerFacts(options.metrics, options.db, options.build);
+  registerFacts(options);
   const service = routedService(options);
   const listener = openListener(options, service);
   const { port } = listener;

@@ -6,7 +6,8 @@ import { answerBody, answerHooks } from "../../../answer-stream.ts";
 import { sessionOf } from "../../../context.ts";
 import type { FailureLog } from "../../../../common/failure-log.ts";
 import type { Exchange } from "../../../exchange.ts";
-import type { HttpMetrics } from "../../../http-metrics.ts";
+import { type HttpMetrics, UNKNOWN_DATABASE } from "../../../http-metrics.ts";
+import { databaseExists } from "../../../../common/database-name.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { JSON_TYPE, type Reply } from "../../../reply.ts";
 import type { Handler, Route } from "../../../router.ts";
@@ -78,6 +79,8 @@ async function answered(exchange: Exchange, ask: QueryAsk, parameters: Parameter
   const limit = parameters.limit();
   const session = { ...sessionOf(exchange), client: exchange.client() };
   exchange.setIdleTimeout(0);
+  const db = databaseExists(session.database, options.db) ? session.database : UNKNOWN_DATABASE;
+  const stop = metrics.promqlApiSeconds.startTimer({ db, method: ask.isInstant ? "instant_query" : "range_query" });
   const { queries } = options.scheduler;
   await queries.take();
   try {
@@ -93,6 +96,7 @@ async function answered(exchange: Exchange, ask: QueryAsk, parameters: Parameter
     return failed(error);
   } finally {
     queries.done();
+    stop();
   }
 }
 

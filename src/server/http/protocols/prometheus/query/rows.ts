@@ -7,7 +7,8 @@ import { answerBody, answerHooks } from "../../../answer-stream.ts";
 import { sessionOf } from "../../../context.ts";
 import type { Exchange } from "../../../exchange.ts";
 import { formatOf } from "../../../formats/registry.ts";
-import type { HttpMetrics } from "../../../http-metrics.ts";
+import { type HttpMetrics, UNKNOWN_DATABASE } from "../../../http-metrics.ts";
+import { databaseExists } from "../../../../common/database-name.ts";
 import type { HttpServerOptions } from "../../../options.ts";
 import { uniquePairs } from "../../../query-string.ts";
 import { type Reply, textReply } from "../../../reply.ts";
@@ -33,6 +34,8 @@ async function answered(exchange: Exchange, options: HttpServerOptions, metrics:
   const compression = pairs.get("compression")?.toLowerCase() === "zstd" ? "zstd" : undefined;
   const elapsedMillis = (): number => Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
   exchange.setIdleTimeout(0);
+  const db = databaseExists(exchange.database, options.db) ? exchange.database : UNKNOWN_DATABASE;
+  const stop = metrics.promqlSeconds.startTimer({ db });
   const { queries } = options.scheduler;
   await queries.take();
   try {
@@ -44,6 +47,7 @@ async function answered(exchange: Exchange, options: HttpServerOptions, metrics:
     return { status: 200, headers, body };
   } finally {
     queries.done();
+    stop();
   }
 }
 
