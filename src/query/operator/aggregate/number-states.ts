@@ -2,7 +2,7 @@
 import { assert } from "../../../base/assert.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { type DataType, formOf } from "../../../column/data-type.ts";
-import type { DecimalType } from "../../../column/decimal.ts";
+import { DECIMAL_DIGITS_MAX, type DecimalType } from "../../../column/decimal.ts";
 import type { BytesVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
 import type { VectorEvaluator } from "../../expression/evaluator.ts";
@@ -185,8 +185,11 @@ export class SumStates implements AggregateState {
     this.grow(groupCount);
     const { counts } = this.state;
     const { result } = this.call.type;
-    if (this.type.kind === "decimal" && result.kind === "decimal")
-      return valuesVector(result, this.decimals(groupCount, this.type, result));
+    if (this.type.kind === "decimal" && result.kind === "decimal") {
+      const isPlain = this.call.function.kernel === "sum" && result.precision === DECIMAL_DIGITS_MAX && this.large.size === 0;
+      const plain = isPlain ? this.wide.decimals(this.state.sums, counts, groupCount) : undefined;
+      return plain ?? valuesVector(result, this.decimals(groupCount, this.type, result));
+    }
     const values = this.call.function.kernel === "avg" ? this.averages(groupCount) : this.sums(groupCount);
     if (values instanceof Float64Array) return { kind: "number", values, validity: validityOf(counts, groupCount) };
     return valuesVector(result, values);

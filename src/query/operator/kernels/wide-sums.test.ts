@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DataType } from "../../../column/data-type.ts";
+import { scalarAt } from "../../../column/scalar.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { type SummedRows, WideSums } from "./wide-sums.ts";
@@ -65,11 +66,49 @@ test("64-bit integers add as bigints do, with sign and without", () => {
   }
 });
 
+test("sums come out as decimals, or not where bigints have to decide", () => {
+  const plain = fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(plain, (values) => {
+      const vector = new WideSums().decimals(
+        Float64Array.from(values),
+        Float64Array.from(values, (_, i) => i % 4),
+        values.length,
+      );
+      if (vector === undefined) throw new Error("plain sums are decimals");
+      const got = values.map((_, group) => scalarAt(vector, DECIMAL, group));
+      expect(got.map((value) => (value === undefined ? value : BigInt(value as number)))).toEqual(
+        values.map((value, i) => (i % 4 === 0 ? undefined : BigInt(value))),
+      );
+    }),
+    { seed: 20261127, numRuns: 200 },
+  );
+  fc.assert(
+    fc.property(fc.array(decimal, { minLength: 1, maxLength: 6 }), (values) => {
+      const sums = new WideSums();
+      sums.reach(1);
+      const vector = vectorOf(DECIMAL, values);
+      if (vector.kind !== "bytes") throw new Error("wide decimals are bytes");
+      const counts = new Float64Array(1);
+      sums.addDecimals(vector, { from: 0, to: values.length, group: 0, groups: undefined }, counts);
+      const want = values.reduce((sum, value) => sum + value, 0n);
+      const found = sums.decimals(Float64Array.of(0), counts, 1);
+      if (found === undefined) expect(want > most / 2n || want < -most / 2n).toBe(true);
+      else expect(BigInt(scalarAt(found, DECIMAL, 0) as bigint)).toBe(want);
+      expect(sums.at(0)).toBe(want);
+    }),
+    { seed: 20261128, numRuns: 300 },
+  );
+});
+
 test("millions of the largest values stay exact", () => {
   const sums = new WideSums();
   const counts = new Float64Array(1);
   sums.reach(1);
-  const vector = vectorOf(DECIMAL, Array.from({ length: 4096 }, (_, i) => (i % 3 === 0 ? -most : most)));
+  const vector = vectorOf(
+    DECIMAL,
+    Array.from({ length: 4096 }, (_, i) => (i % 3 === 0 ? -most : most)),
+  );
   if (vector.kind !== "bytes") throw new Error("wide decimals are bytes");
   for (let turn = 0; turn < 600; turn++) sums.addDecimals(vector, { from: 0, to: 4096, group: 0, groups: undefined }, counts);
   expect(sums.at(0)).toBe(most * 600n * (4096n - 2n * 1366n));

@@ -5,12 +5,27 @@
  *   before 2^20 rows could take one beyond 2^53; the highest limb of a value has its sign
  */
 import { grown } from "../../../base/bytes/longer-array.ts";
-import type { BytesVector, Validity, WideVector } from "../../../column/vector.ts";
+import type { BytesVector, Validity, Vector, WideVector } from "../../../column/vector.ts";
 
 const LIMBS = 5;
 const LIMB = 2 ** 32;
 /** Rows that are added before limbs are carried over. */
 const CARRY_ROWS = 2 ** 20;
+
+const DECIMAL_BYTES = 16;
+/** Highest words below it, in size, are of values below 10^38 for sure. */
+const TOP_MAX = Math.floor(1e38 / 2 ** 96);
+
+/** The limbs of a whole number within ±2^53. */
+function limbsOf(value: number, into: Float64Array): void {
+  let rest = value;
+  for (let k = 0; k < LIMBS - 1; k++) {
+    const over = Math.floor(rest / LIMB);
+    into[k] = rest - over * LIMB;
+    rest = over;
+  }
+  into[LIMBS - 1] = rest;
+}
 
 /** Rows `[from, to)`: row i is of `groups[i]`, or all of `group`. */
 export interface SummedRows {
@@ -75,6 +90,41 @@ export class WideSums {
     let sum = 0n;
     for (let k = LIMBS - 1; k >= 0; k--) sum = (sum << 32n) + BigInt(limbs[group * LIMBS + k] ?? 0);
     return sum;
+  }
+
+  /**
+   * Sums of all groups as decimals of 38 digits, 16 bytes each; undefined where one may have more, or lies in both.
+   *
+   * @param plain sums of values within ±2^53, for groups that have none here @param counts 0: NULL
+   */
+  decimals(plain: Float64Array, counts: Float64Array, groupCount: number): Vector | undefined {
+    this.carry();
+    const bytes = new Uint8Array(groupCount * DECIMAL_BYTES);
+    const view = new DataView(bytes.buffer);
+    const offsets = new Uint32Array(groupCount + 1);
+    const validity = new Uint8Array(groupCount);
+    const own = new Float64Array(LIMBS);
+    let nulls = 0;
+    for (let group = 0; group < groupCount; group++) {
+      const to = group * DECIMAL_BYTES;
+      offsets[group + 1] = to + DECIMAL_BYTES;
+      if (counts[group] === 0) {
+        nulls++;
+        continue;
+      }
+      validity[group] = 1;
+      if (this.isEmpty) limbsOf(plain[group]!, own);
+      else if (plain[group] !== 0) return undefined;
+      const limbs = this.isEmpty ? own : this.limbs;
+      const at = this.isEmpty ? 0 : group * LIMBS;
+      const top = limbs[at + 3]! | 0;
+      if (limbs[at + 4] !== (top < 0 ? -1 : 0) || Math.abs(top) >= TOP_MAX) return undefined;
+      view.setInt32(to, top);
+      view.setUint32(to + 4, limbs[at + 2]!);
+      view.setUint32(to + 8, limbs[at + 1]!);
+      view.setUint32(to + 12, limbs[at]!);
+    }
+    return { kind: "bytes", offsets, bytes, validity: nulls === 0 ? undefined : validity };
   }
 
   /** Takes over the sums of `groups` of another, as groups 0, 1 and so on. */
