@@ -4,6 +4,7 @@
  */
 import { AssertionError, assert } from "../../../base/assert.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
+import { isWideDecimal } from "../../../column/decimal.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { DataType } from "../../../column/data-type.ts";
@@ -53,9 +54,12 @@ export function stateFor(call: AggregateCall, headers: readonly ColumnHeader[], 
   if (simple && argument !== undefined && (kind === "int" || kind === "float" || kind === "decimal")) {
     const evaluator = new VectorEvaluator(argument, headers, context);
     if (kernel === "sum" || kernel === "avg") return new SumStates(call, evaluator, argument.type, context);
-    if (kernel === "min" || kernel === "max") return new ExtremeStates(call, evaluator, argument.type, context);
+    if ((kernel === "min" || kernel === "max") && !isWideDecimal(argument.type)) {
+      return new ExtremeStates(call, evaluator, argument.type, context);
+    }
   }
-  if (simple && argument !== undefined && (kind === "date" || kind === "time") && (kernel === "min" || kernel === "max")) {
+  const isTime = kind === "date" || kind === "time" || kind === "timestamp" || kind === "duration";
+  if (simple && argument !== undefined && isTime && (kernel === "min" || kernel === "max")) {
     return new ExtremeStates(call, new VectorEvaluator(argument, headers, context), argument.type, context);
   }
   if (simple && argument !== undefined && isOrderedBytes(argument.type) && (kernel === "min" || kernel === "max")) {

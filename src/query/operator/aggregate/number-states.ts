@@ -2,21 +2,22 @@
 import { assert } from "../../../base/assert.ts";
 import { grown } from "../../../base/bytes/longer-array.ts";
 import { type DataType, formOf } from "../../../column/data-type.ts";
-import type { DecimalType } from "../../../column/decimal.ts";
-import type { Vector } from "../../../column/vector.ts";
+import { DECIMAL_DIGITS_MAX, type DecimalType } from "../../../column/decimal.ts";
+import type { BytesVector, TimeVector, Vector, WideVector } from "../../../column/vector.ts";
 import type { ColumnSummary } from "../../../table/scan.ts";
 import type { VectorEvaluator } from "../../expression/evaluator.ts";
-import { valueAt, valuesVector } from "../../expression/vector-values.ts";
+import { isTimeType, valueAt, valuesVector } from "../../expression/vector-values.ts";
 import { growth, type Reserve } from "../../function/aggregate/accumulator.ts";
 import { sumOfType } from "../../function/aggregate/sums.ts";
 import { checkedDecimal, decimalAverage } from "../../function/value/decimal.ts";
 import { compareValues, type Present, type Value } from "../../function/value/value.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
+import { writeLanes } from "../kernels/lanes.ts";
 import { addFloatRows, addIntegerRows, countRows, keepExtremeRows } from "../kernels/row-loops.ts";
-import { sumWide } from "../kernels/wide-sums.ts";
 import { addFloats, addIntegers, countSegments, type ExtremeState, keepExtreme, type SumState } from "../kernels/segment-loops.ts";
 import { WideExtremes } from "../kernels/wide-extremes.ts";
+import { type SummedRows, WideSums } from "../kernels/wide-sums.ts";
 import type { AggregateCall } from "../node-parts/aggregate-call.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 
@@ -63,17 +64,21 @@ export class SumStates implements AggregateState {
   private readonly state: SumState = { sums: new Float64Array(64), counts: new Float64Array(64), bounds: new Float64Array(64) };
   /** Parts of integer sums that left the exact range of doubles. */
   private readonly large = new Map<number, bigint>();
+  /** Of batches with integers beyond ±2^53, or decimals of more than 18 digits. */
+  private readonly wide = new WideSums();
   private readonly call: AggregateCall;
   private readonly evaluator: VectorEvaluator;
   private readonly type: DataType;
 
   private readonly reserve: Reserve;
+  private readonly held: (bytes: number) => void;
 
   constructor(call: AggregateCall, evaluator: VectorEvaluator, type: DataType, { budget }: ExecContext) {
     this.call = call;
     this.evaluator = evaluator;
     this.type = type;
     this.reserve = budget.reserve;
+    this.held = growth(budget.reserve);
   }
 
   update(batch: ExecBatch, segments: Segments, groupCount: number): void {
@@ -81,6 +86,10 @@ export class SumStates implements AggregateState {
     const vector = this.evaluator.vector(batch);
     const { starts, groups, count, rowGroups } = segments;
     const addRows = (group: number, from: number, to: number): void => this.addExactly(vector, group, from, to);
+    if (vector.kind === "wide" || (vector.kind === "bytes" && this.type.kind === "decimal")) {
+      this.addWide(vector, batch.rowCount, segments, groupCount);
+      return;
+    }
     if (vector.kind !== "number") {
       for (let s = 0; s < count; s++) addRows(groups[s] as number, starts[s] as number, starts[s + 1] as number);
       return;
@@ -113,21 +122,40 @@ export class SumStates implements AggregateState {
     state.bounds = grown(state.bounds, groupCount);
   }
 
-  /** Adds rows exactly, and moves what the group has into the exact part. */
+  private addWide(
+    vector: WideVector | BytesVector,
+    rowCount: number,
+    { starts, groups, count, rowGroups }: Segments,
+    groupCount: number,
+  ): void {
+    const { wide } = this;
+    const { counts } = this.state;
+    wide.reach(groupCount);
+    this.held(wide.bytesHeld);
+    const add = (rows: SummedRows): void => {
+      if (vector.kind === "wide") wide.addIntegers(vector, rows, counts);
+      else wide.addDecimals(vector, rows, counts);
+    };
+    if (rowGroups !== undefined) return add({ from: 0, to: rowCount, group: 0, groups: rowGroups });
+    for (let s = 0; s < count; s++) {
+      add({ from: starts[s] as number, to: starts[s + 1] as number, group: groups[s] as number, groups: undefined });
+    }
+  }
+
+  /** All parts of a group's sum of integers together. */
+  private totalOf(group: number): bigint {
+    return (this.large.get(group) ?? 0n) + (this.wide.isEmpty ? 0n : this.wide.at(group)) + BigInt(this.state.sums[group] as number);
+  }
+
+  /** Adds rows one by one with bigints, and moves what the group has into the exact part. */
   private addExactly(vector: Vector, group: number, from: number, to: number): void {
     const { sums, counts, bounds } = this.state;
     let total = (this.large.get(group) ?? 0n) + BigInt(sums[group] as number);
-    if (vector.kind === "wide") {
-      const { sum, count } = sumWide(vector.values, vector.validity, from, to);
-      total += sum;
-      counts[group] = (counts[group] as number) + count;
-    } else {
-      for (let row = from; row < to; row++) {
-        const value = valueAt(vector, this.type, row);
-        if (value === undefined) continue;
-        total += BigInt(value as number | bigint);
-        counts[group] = (counts[group] as number) + 1;
-      }
+    for (let row = from; row < to; row++) {
+      const value = valueAt(vector, this.type, row);
+      if (value === undefined) continue;
+      total += BigInt(value as number | bigint);
+      counts[group] = (counts[group] as number) + 1;
     }
     sums[group] = 0;
     bounds[group] = 0;
@@ -145,6 +173,7 @@ export class SumStates implements AggregateState {
     this.state.sums = pickedNumbers(sums, groups);
     this.state.counts = pickedNumbers(counts, groups);
     this.state.bounds = pickedNumbers(bounds, groups);
+    this.wide.adopt(state.wide, groups);
     if (state.large.size === 0) return;
     for (let g = 0; g < groups.length; g++) {
       const total = state.large.get(groups[g] as number);
@@ -156,18 +185,21 @@ export class SumStates implements AggregateState {
     this.grow(groupCount);
     const { counts } = this.state;
     const { result } = this.call.type;
-    if (this.type.kind === "decimal" && result.kind === "decimal")
-      return valuesVector(result, this.decimals(groupCount, this.type, result));
+    if (this.type.kind === "decimal" && result.kind === "decimal") {
+      const isPlain = this.call.function.kernel === "sum" && result.precision === DECIMAL_DIGITS_MAX && this.large.size === 0;
+      const plain = isPlain ? this.wide.decimals(this.state.sums, counts, groupCount) : undefined;
+      return plain ?? valuesVector(result, this.decimals(groupCount, this.type, result));
+    }
     const values = this.call.function.kernel === "avg" ? this.averages(groupCount) : this.sums(groupCount);
     if (values instanceof Float64Array) return { kind: "number", values, validity: validityOf(counts, groupCount) };
     return valuesVector(result, values);
   }
 
   private decimals(groupCount: number, type: DecimalType, result: DecimalType): Value[] {
-    const { sums, counts } = this.state;
+    const { counts } = this.state;
     const values: Value[] = [];
     for (let g = 0; g < groupCount; g++) {
-      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] as number);
+      const total = this.totalOf(g);
       const count = counts[g] as number;
       if (count === 0) values.push(undefined);
       else values.push(this.call.function.kernel === "avg" ? decimalAverage(total, count, type, result) : checkedDecimal(total, result));
@@ -179,8 +211,8 @@ export class SumStates implements AggregateState {
     const { sums, counts } = this.state;
     const values = new Float64Array(groupCount);
     for (let g = 0; g < groupCount; g++) {
-      const large = this.large.get(g);
-      const sum = large === undefined ? (sums[g] as number) : Number(large + BigInt(sums[g] as number));
+      const isPlain = this.wide.isEmpty && !this.large.has(g);
+      const sum = isPlain ? (sums[g] as number) : Number(this.totalOf(g));
       values[g] = sum / (counts[g] as number);
     }
     return values;
@@ -188,12 +220,9 @@ export class SumStates implements AggregateState {
 
   private sums(groupCount: number): Float64Array | Value[] {
     const { sums, counts } = this.state;
-    if (this.large.size === 0) return sums.subarray(0, groupCount);
+    if (this.large.size === 0 && this.wide.isEmpty) return sums.subarray(0, groupCount);
     const values: Value[] = [];
-    for (let g = 0; g < groupCount; g++) {
-      const total = (this.large.get(g) ?? 0n) + BigInt(sums[g] as number);
-      values.push(counts[g] === 0 ? undefined : sumOfType(total, this.call.type.result));
-    }
+    for (let g = 0; g < groupCount; g++) values.push(counts[g] === 0 ? undefined : sumOfType(this.totalOf(g), this.call.type.result));
     return values;
   }
 }
@@ -215,7 +244,18 @@ function validityOf(counts: Float64Array, groupCount: number): Uint8Array | unde
   return nulls ? validity : undefined;
 }
 
-/** `min` and `max` of what lies in numbers. */
+function wordsOf({ values }: WideVector, rowCount: number): Int32Array {
+  return new Int32Array(values.buffer, values.byteOffset, rowCount * 2);
+}
+
+/** Absolute times as words. */
+function wordsOfTimes(vector: TimeVector, rowCount: number): Int32Array {
+  const words = new Int32Array(rowCount * 2);
+  writeLanes(vector, { kind: "times", width: 2, isSigned: true }, rowCount, words, 0, 2);
+  return words;
+}
+
+/** `min` and `max` of what lies in numbers, and of times. */
 export class ExtremeStates implements AggregateState {
   private readonly state: ExtremeState = { values: new Float64Array(64), counts: new Float64Array(64) };
   /** Extremes of batches with integers beyond ±2^53. */
@@ -252,10 +292,10 @@ export class ExtremeStates implements AggregateState {
       } else keepExtremeRows(values, validity, isLargest)(rowGroups, batch.rowCount, values, validity, this.state, nothing);
       return;
     }
-    if (vector.kind === "wide") {
+    if (vector.kind === "wide" || vector.kind === "time") {
       this.wide.reach(groupCount);
       this.held(this.wide.bytesHeld);
-      const words = new Int32Array(vector.values.buffer, vector.values.byteOffset, batch.rowCount * 2);
+      const words = vector.kind === "time" ? wordsOfTimes(vector, batch.rowCount) : wordsOf(vector, batch.rowCount);
       if (rowGroups !== undefined) this.wide.add(words, vector.validity, 0, batch.rowCount, 0, rowGroups);
       else
         for (let s = 0; s < count; s++)
@@ -311,7 +351,8 @@ export class ExtremeStates implements AggregateState {
     for (let g = 0; g < groupCount; g++) {
       if (counts[g] !== 0) this.keep(g, values[g]);
       this.keep(g, this.wide.at(g));
-      merged.push(this.large.get(g));
+      const best = this.large.get(g);
+      merged.push(typeof best === "number" && isTimeType(this.type) ? BigInt(best) : best);
     }
     return valuesVector(this.call.type.result, merged);
   }

@@ -77,7 +77,9 @@ describe("groups in parts", () => {
   test("with arguments that come as whole words, bytes and times", async () => {
     await check("SELECT small, sum(big), min(big), max(u), avg(big) FROM t GROUP BY small");
     await check("SELECT s, count(s), count(b), count(t2), sum(w) FROM t GROUP BY s");
-    await check("SELECT i, max(w), min(m), sum(m), avg(m) FROM t GROUP BY i");
+    await check("SELECT i, max(w), min(m), sum(m), avg(m), sum(w), avg(w) FROM t GROUP BY i");
+    await check("SELECT ok, max(w), min(w), sum(w), avg(big), avg(u) FROM t GROUP BY ok");
+    await check("SELECT small, min(ts), max(ts), min(t2), max(t2), max(t2 - t2) FROM t GROUP BY small");
   });
   test("with states that stay in one table", async () => {
     await check("SELECT i, max(s), count(DISTINCT s), string_agg(s, ',' ORDER BY ts), sum(i) FILTER (WHERE small > 0) FROM t GROUP BY i");
