@@ -17,4 +17,9 @@ export const TOOLS: readonly Tool[] = [
     summary: "reads files or another server into a running server",
     load: async () => (await import("./import/import.ts")).importTool,
   },
+  {
+    name: "bench",
+    summary: "measures this machine with a server of its own, for half a minute",
+    load: async () => (await import("./bench/bench.ts")).bench,
+  },
 ];
