@@ -32,4 +32,9 @@ export const TOOLS: readonly Tool[] = [
     summary: "makes a data directory of a backup",
     load: async () => (await import("./backup/restore-command.ts")).program,
   },
+  {
+    name: "bench",
+    summary: "measures this machine with a server of its own, for half a minute",
+    load: async () => (await import("./bench/bench.ts")).bench,
+  },
 ];

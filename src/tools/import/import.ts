@@ -12,6 +12,7 @@
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, type FlagValues, readFlags } from "../../config/flag.ts";
 import { Client } from "../common/client.ts";
+import { countOf } from "../common/count-flag.ts";
 import { helpText } from "../common/help.ts";
 import { SERVER_FLAGS, serverOf } from "../common/server-flags.ts";
 import type { ToolProgram } from "../tool.ts";
@@ -107,12 +108,4 @@ function optionsOf(flags: FlagValues): ImportOptions {
     restarts: values.has("restart"),
     inDoubt,
   };
-}
-
-function countOf({ values }: FlagValues, name: string, fallback: number, most: number): number {
-  const text = values.get(name);
-  if (text === undefined) return fallback;
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= most) return count;
-  throw new ConfigError(`cannot use --${name} ${text.slice(0, 20)}: want a number from 1 to ${most}`, EXIT_USAGE);
 }
