@@ -418,5 +418,5 @@ function buildInfo(): BuildInfo {
 
 /** For a tool that runs in another folder. */
 function backupPlaces({ storage, wal }: Settings, dataFolder: string): BackupPlaces {
-  return { dataFolder: resolve(dataFolder), logFolder: resolve(wal.dir), copyFolder: resolve(storage.dataHome, "backup") };
+  return { dataFolder: resolve(dataFolder), logFolder: resolve(wal.dir), copyFolder: resolve(storage.dataHome, "backup-copies") };
 }

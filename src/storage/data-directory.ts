@@ -7,7 +7,7 @@
  *   <home>/wal/        log segments, unless wal.dir says otherwise, those of ingest threads in folders; a LOCK and LOCK.pid of its own
  *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
  *   <home>/data/       data files
- *   <home>/backup/     copies of the meta store, while backups read them
+ *   <home>/backup-copies/  copies of the meta store, while backups read them
  *   <home>/tmp/        rows of queries that do not fit in memory, in files without names, unless query.spill_dir says otherwise
  */
 import { Database } from "bun:sqlite";

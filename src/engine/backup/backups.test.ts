@@ -26,7 +26,8 @@ async function opened(
   folders.push(home);
   const copyFolder = join(home, "backup");
   mkdirSync(copyFolder);
-  writeFileSync(join(copyFolder, "left.db"), "of a killed server");
+  writeFileSync(join(copyFolder, "0123456789abcdef.db"), "of a killed server");
+  writeFileSync(join(copyFolder, "notes.txt"), "of somebody else");
   const { logger, entries } = recordingLogger();
   const backup = { dataFolder: join(home, "data"), logFolder: join(home, "wal"), copyFolder, leaseMillis };
   const { engine } = await openLocalEngine(home, { sync: "never", segmentBytes: 512 }, { backup, logger });
@@ -51,7 +52,7 @@ test("a backup that nobody renews ends, and what it kept in place goes", async (
   }
   expect(existsSync(metaFile)).toBe(true);
   while (!said().includes("a backup ended")) await Bun.sleep(10);
-  expect(readdirSync(join(home, "backup"))).toEqual([]); // Nor is what a killed server left.
+  expect(readdirSync(join(home, "backup"))).toEqual(["notes.txt"]); // Nor is what a killed server left.
   expect(segmentsIn(home)).toBe(0);
   expect(said()).toContain("nobody renewed a backup: it ends, and what it kept in place may go");
   expect(() => engine.backups.renew(id)).toThrow(`no backup ${id} is under way`);

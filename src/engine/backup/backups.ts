@@ -14,7 +14,7 @@
  * trimmed for ever. What a killed server left of copies is deleted by the next one's first backup.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, DbError } from "../../base/error.ts";
 import { BACKUPS_AT_ONCE_MAX, BACKUP_LEASE_MILLIS } from "../../base/limits.ts";
@@ -31,6 +31,9 @@ import type { WatchedWal } from "../log/append-watch.ts";
 import type { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
+
+/** Names of copies, which are ids, and of what SQLite may put beside them. */
+const COPY = /^[0-9a-f]{16}\.db(?:-wal|-shm|-journal)?$/;
 
 /** What backups work with. */
 export interface BackupParts {
@@ -146,8 +149,10 @@ export class Backups implements BackupOperations {
 
   private async prepareFolder(folder: string): Promise<void> {
     try {
-      if (!this.isFolderClean) await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
+      // Only what its name says is a copy: somebody may have put other things there.
+      const left = this.isFolderClean ? [] : (await readdir(folder)).filter((name) => COPY.test(name));
+      for (const name of left) await rm(join(folder, name));
       this.isFolderClean = true;
     } catch (error) {
       throw new DbError(StatusCode.StorageUnavailable, `cannot back up: cannot make ${folder}: ${errorText(error)}`, { cause: error });

@@ -308,6 +308,14 @@ test("an object of several parts comes back from S3 as it was", async () => {
   expect(await target.list()).toHaveLength(1);
 }, 30_000);
 
+test("a target in the store itself is refused", async () => {
+  const { home, engine } = await someStore();
+  for (const inside of [home, join(home, "backups"), join(home, "wal/x")]) {
+    expect(await messageOf(backUp(engine, targetOf(inside, {})))).toContain("which is the store's own");
+  }
+  expect(existsSync(join(home, "backups"))).toBe(false);
+});
+
 test("errors of a store name the object and no credential", async () => {
   const store = new FakeS3();
   stores.push(store);

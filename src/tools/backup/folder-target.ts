@@ -11,6 +11,7 @@ export function folderTarget(folder: string): BackupTarget {
   const pathOf = (name: string): string => join(folder, name);
   return {
     text: folder,
+    folder,
     async list() {
       const found: TargetObject[] = [];
       for (const path of await filesOf(folder)) {

@@ -8,7 +8,7 @@
  * has them: the tool runs on its machine, as its user.
  */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { errorText } from "../../base/error.ts";
 import { decodeFile } from "../../engine/schema/meta-codec.ts";
 import type { BackupBegun } from "../../query/query-context.ts";
@@ -48,6 +48,7 @@ export async function takeBackup(target: BackupTarget, server: BackupServer, io:
   const taking = new Taking(target, begun, earlier, io);
   const renewal = renewing(server, begun, taking);
   try {
+    checkApart(target, begun);
     await taking.copyMeta();
     await taking.copyLogs();
     await server.releaseLog(begun.id);
@@ -59,6 +60,17 @@ export async function takeBackup(target: BackupTarget, server: BackupServer, io:
   } finally {
     clearInterval(renewal);
     await ended(server, begun.id, io);
+  }
+}
+
+/** A disk that takes the store away would take its backups too, and a check would find them in it. @throws Error */
+function checkApart({ folder }: BackupTarget, { dataFolder, logFolder }: BackupBegun): void {
+  if (folder === undefined) return;
+  for (const own of [dirname(dataFolder), logFolder]) {
+    const below = relative(own, resolve(folder));
+    if (below === "" || !(below.startsWith("..") || isAbsolute(below))) {
+      throw new Error(`cannot back up to ${folder}: it lies in ${own}, which is the store's own; name another folder`);
+    }
   }
 }
 

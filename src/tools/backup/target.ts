@@ -12,6 +12,8 @@ export interface TargetObject {
 export interface BackupTarget {
   /** As a person calls it. */
   readonly text: string;
+  /** Where it lies on this machine's disks; undefined elsewhere. */
+  readonly folder?: string;
   /** All objects. None when there is no such folder. */
   list(): Promise<readonly TargetObject[]>;
   /** Pieces of an object; each is valid until the next is asked for. @throws Error when it is not there */

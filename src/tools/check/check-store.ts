@@ -38,7 +38,7 @@ const UNREAD: Readonly<Record<string, string>> = {
 /** Folders whose files nobody reads after a start. */
 const UNREAD_FOLDERS: Readonly<Record<string, string>> = {
   tmp: "rows of queries of the last server",
-  backup: "copies of the meta store of backups that are over",
+  "backup-copies": "copies of the meta store of backups that are over",
   copy: "files of COPY: not the store's",
 };
 
