@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { afterAll, expect, test } from "bun:test";
 import { startFixture } from "../../../../../test/support/http-fixture.ts";
 import { createUserProvider } from "../../../../db/auth/user-provider.ts";
@@ -65,10 +66,12 @@ test("memory: counts, and bytes once activated", async () => {
   expect((await ask("mem"))[1]).toStartWith("Memory by type; objects of types without their bytes");
   expect(await ask("mem/activate")).toEqual([200, "Heap profiling activated"]);
   expect(await ask("mem/status", {})).toEqual([200, '{"active": true}']);
-  expect((await ask("mem", {}))[1]).toStartWith("Memory by type: inuse_space in bytes");
+  // The heap of a process that runs all tests may be too large for a snapshot.
+  const isSmall = heapStats().objectCount < 400_000;
+  expect((await ask("mem", {}))[1]).toContain(isSmall ? "Memory by type: inuse_space in bytes" : "cannot take a snapshot");
+  expect(await ask("mem/deactivate")).toEqual([200, "Heap profiling deactivated"]);
   expect((await ask("mem?output=flamegraph"))[1]).toContain("JavaScript heap");
   expect((await ask("mem?output=proto"))[1]).toContain("inuse_space");
-  expect(await ask("mem/deactivate")).toEqual([200, "Heap profiling deactivated"]);
   expect(await ask("mem/status", {})).toEqual([200, '{"active": false}']);
 });
 
