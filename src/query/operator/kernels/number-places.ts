@@ -4,7 +4,7 @@
  *
  *   numbers[key - lowest] = number + 1, 0 = none
  *
- * 3M rows, CPU ms, of slots and so: TIMES
+ * 3M rows, CPU ms, with slots and so: 1,000 integers added 41 and 18, 1M integers 309 and 85, looked up 162 and 43.
  */
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
