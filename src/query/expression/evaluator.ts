@@ -13,7 +13,7 @@ import { columnsOf, isVolatile, type TypedExpression } from "./expression.ts";
 import { isCodes } from "./emit.ts";
 import type { EvaluationContext } from "./evaluation-context.ts";
 import { NESTED_BATCH_BYTES_MAX } from "../../base/limits.ts";
-import { runSteps, StepsByLayout } from "./filter-steps.ts";
+import { type FilterSteps, runSteps, StepsByLayout } from "./filter-steps.ts";
 import type { Value } from "../function/value/value.ts";
 import { evaluate, type RowReader } from "./interpreter.ts";
 import { bucketStarts } from "./kernels/bucket-starts.ts";
@@ -23,7 +23,7 @@ import { RowValues, withLongConstants } from "./row-values.ts";
 import { type ColumnParts, type ColumnRun, columnRun, readsTexts } from "./text-columns.ts";
 import { endOfPiece, joinedPieces, moveBy, textColumnsOf } from "./text-pieces.ts";
 import { timeParts } from "./time-parts.ts";
-import { BatchRow, batchTooLarge, constantVector, valuesVector } from "./vector-values.ts";
+import { BatchRow, batchTooLarge, PickedRow, constantVector, valuesVector } from "./vector-values.ts";
 
 /** Bytes from which a value counts as the query's memory while those of its batch are computed: few rows have as many. */
 const COUNTED_BYTES_MIN: number = 64 * 1024;
@@ -55,7 +55,25 @@ function tableOf(expression: TypedExpression, column: number, headers: readonly 
 /** Stands for columns that an expression does not read. */
 const NO_ROWS: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
 
-function rowAt(row: BatchRow, at: number): RowReader {
+/** Takes the rows for which a condition is true, with turns for others; gives how many they are. */
+async function passing(
+  rows: RowValues,
+  row: { row: number; readonly read: RowReader },
+  rowCount: number,
+  put: (at: number, count: number) => void,
+): Promise<number> {
+  let count = 0;
+  const take = (at: number, value: Value): void => {
+    if (value === true) put(at, count++);
+  };
+  for (let at = 0; at < rowCount; at++) {
+    at = rows.run(at, rowCount, row, take);
+    if (at < rowCount) take(at, await rows.later(rowAt(row, at)));
+  }
+  return count;
+}
+
+function rowAt(row: { row: number; readonly read: RowReader }, at: number): RowReader {
   row.row = at;
   return row.read;
 }
@@ -68,6 +86,7 @@ export class FilterEvaluator {
   private readonly headers: readonly ColumnHeader[];
   private readonly context: EvaluationContext;
   private readonly parts: LoopParts;
+  private readonly slowRows: WeakMap<TypedExpression, RowValues> = new WeakMap();
   private selection = new Uint32Array(0);
   private texts: readonly number[];
 
@@ -88,8 +107,9 @@ export class FilterEvaluator {
       const to = endOfPiece(batch, from, this.texts);
       const piece = sliceBatch(batch, from, to);
       const into = selection.subarray(count);
-      const found = runSteps(this.steps.of(piece), piece, into);
-      const kept = found < 0 ? this.interpret(piece, into) : found;
+      const steps = this.steps.of(piece);
+      const found = runSteps(steps, piece, into);
+      const kept = found < 0 ? this.interpret(piece, into) : this.interpretLeft(steps, piece, into, found);
       moveBy(into, kept, from);
       count += kept;
       from = to;
@@ -109,7 +129,7 @@ export class FilterEvaluator {
       const steps = this.steps.of(piece);
       if (steps.loops !== undefined) await updateTables(steps.loops.of(piece), piece, this.context);
       const found = runSteps(steps, piece, into);
-      const kept = found < 0 ? await this.interpretInTurns(piece, rows, into) : found;
+      const kept = found < 0 ? await this.interpretInTurns(piece, rows, into) : await this.interpretLeftInTurns(steps, piece, into, found);
       moveBy(into, kept, from);
       count += kept;
       from = to;
@@ -123,17 +143,28 @@ export class FilterEvaluator {
     return this.selection;
   }
 
-  private async interpretInTurns(batch: Batch, rows: RowValues, selection: Uint32Array): Promise<number> {
+  private interpretInTurns(batch: Batch, rows: RowValues, selection: Uint32Array): Promise<number> {
+    return passing(rows, new BatchRow(batch, this.headers), batch.rowCount, (at, count) => (selection[count] = at));
+  }
+
+  /** What the steps left to the interpreter, over the rows that are left. */
+  private interpretLeft({ slow }: FilterSteps, batch: Batch, selection: Uint32Array, left: number): number {
+    if (slow === undefined) return left;
     const row = new BatchRow(batch, this.headers);
     let count = 0;
-    const take = (at: number, value: Value): void => {
-      if (value === true) selection[count++] = at;
-    };
-    for (let at = 0; at < batch.rowCount; at++) {
-      at = rows.run(at, batch.rowCount, row, take);
-      if (at < batch.rowCount) take(at, await rows.later(rowAt(row, at)));
+    for (let i = 0; i < left; i++) {
+      row.row = selection[i] as number;
+      if (evaluate(slow, row.read, this.context.environment) === true) selection[count++] = row.row;
     }
     return count;
+  }
+
+  private interpretLeftInTurns({ slow }: FilterSteps, batch: Batch, selection: Uint32Array, left: number): Promise<number> | number {
+    if (slow === undefined) return left;
+    let rows = this.slowRows.get(slow);
+    if (rows === undefined) this.slowRows.set(slow, (rows = new RowValues(slow, this.context)));
+    const row = new PickedRow(new BatchRow(batch, this.headers), selection);
+    return passing(rows, row, left, (at, count) => (selection[count] = selection[at] as number));
   }
 
   private async begin(): Promise<RowValues> {

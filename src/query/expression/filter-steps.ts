@@ -1,6 +1,6 @@
 /**
  * A condition as steps that leave fewer and fewer rows: what a loop tells first, then what reads texts, the cheapest first, each over the
- * rows that are left.
+ * rows that are left. What only the interpreter computes comes last.
  *
  *   code = 7 AND url LIKE '%google%' AND url <> ''      loop: code = 7 ─► url <> '' ─► url LIKE '%google%'
  */
@@ -19,6 +19,8 @@ export interface FilterSteps {
   /** The loops of what is no test of texts; undefined: there is nothing else. */
   readonly loops: Loops<FilterLoop> | undefined;
   readonly tests: readonly ColumnRun[];
+  /** What only the interpreter computes, over the rows that are left; undefined: nothing, or all of it. */
+  readonly slow: TypedExpression | undefined;
 }
 
 /** Steps of one condition by the layout of batches. */
@@ -55,10 +57,21 @@ function stepsOf(predicate: TypedExpression, batch: Batch, parts: LoopParts): Fi
       else tests.push({ run, cost: costOf(conjunct) });
     }
   }
-  if (tests.length === 0) return { loops: new Loops(predicate, parts), tests: [] };
-  const others = conjunction(rest);
   tests.sort((a, b) => a.cost - b.cost);
-  return { loops: others === undefined ? undefined : new Loops(others, parts), tests: tests.map(({ run }) => run) };
+  const runs = tests.map(({ run }) => run);
+  if (parts.context.interpretOnly) return { loops: new Loops(predicate, parts), tests: runs, slow: undefined };
+  const all = loopsOf(rest, parts);
+  if (all === undefined || all.of(batch) !== undefined) return { loops: all, tests: runs, slow: undefined };
+  const quick = new Set(rest.filter((conjunct) => new Loops<FilterLoop>(conjunct, parts).canRun(batch)));
+  // Without a step before it, all of the condition is for the interpreter.
+  if (quick.size === 0 && runs.length === 0) return { loops: all, tests: runs, slow: undefined };
+  const slow = conjunction(rest.filter((conjunct) => !quick.has(conjunct)));
+  return { loops: loopsOf([...quick], parts), tests: runs, slow };
+}
+
+function loopsOf(conjuncts: readonly TypedExpression[], parts: LoopParts): Loops<FilterLoop> | undefined {
+  const all = conjunction(conjuncts);
+  return all === undefined ? undefined : new Loops(all, parts);
 }
 
 /** How long a test takes beside others: comparisons look at some bytes, patterns at all. */
@@ -67,7 +80,7 @@ function costOf(expression: TypedExpression): number {
   return expression.kind === "like" ? 2 : 1;
 }
 
-/** Writes the rows that meet all steps to `selection`; gives how many they are, -1 where the interpreter has to say. */
+/** Writes the rows that meet the steps, `slow` left out, to `selection`; gives how many, -1 where the interpreter has to say all. */
 export function runSteps({ loops, tests }: FilterSteps, batch: Batch, selection: Uint32Array): number {
   let count = -1;
   if (loops !== undefined) {

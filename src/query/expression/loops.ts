@@ -59,14 +59,25 @@ export class Loops<F extends (...args: never[]) => number> {
     return made;
   }
 
-  private make(batch: Batch): Loop<F> | undefined {
-    const { kind, context, columns, tableOf } = this.parts;
+  /** Whether there is one. */
+  canRun(batch: Batch): boolean {
+    return this.textOf(batch) !== undefined;
+  }
+
+  private textOf(batch: Batch): { readonly text: LoopText; readonly computed: readonly ColumnRun[] } | undefined {
     const layout: ColumnLayout[] = Array.from(batch.vectors, layoutOf);
     const computed: ColumnRun[] = [];
-    const expression = withComputed(this.expression, batch, columns, computed, layout);
+    const expression = withComputed(this.expression, batch, this.parts.columns, computed, layout);
     if (computed.length > COMPUTED_MAX) return undefined;
-    const text = kind === "filter" ? emitFilter(expression, layout) : emitProjection(expression, layout);
-    if (text === undefined) return undefined;
+    const text = this.parts.kind === "filter" ? emitFilter(expression, layout) : emitProjection(expression, layout);
+    return text === undefined ? undefined : { text, computed };
+  }
+
+  private make(batch: Batch): Loop<F> | undefined {
+    const { kind, context, tableOf } = this.parts;
+    const made = this.textOf(batch);
+    if (made === undefined) return undefined;
+    const { text, computed } = made;
     context.onSource?.(kind, text.body);
     const run = generated<F>(kind, PARAMETERS[kind], text.body);
     return { run, text, tables: text.lifted.map((lifted) => tableOf(lifted.expression, lifted.column)), computed };

@@ -220,6 +220,7 @@ const OTHERS_OF = [
   ["regexp_count(X, 'a')", "regexp_count(X, '[ab]+-?')", "regexp_count(X, 'A', 1, 'i')"],
   ["X LIKE Y", "length(X) > 2 AND X <> 'a'", "X LIKE 'a%' AND n > 1", "X LIKE 'a%' OR b", "NOT (X LIKE '%a%')", "length(X) + n > 3"],
   ["X LIKE '%a%' AND Y LIKE '%b%' AND X <> 'ab'", "n > 0 AND X <> '' AND Y NOT LIKE '%-%'", "b AND lower(X) > 'a' AND length(Y) = 2"],
+  ["n > 0 AND initcap(X) <> 'A' AND X LIKE '%a%'", "initcap(Y) > 'A' AND b", "X <> '' AND (initcap(X) = X OR n > 2)"],
 ].flat();
 
 const column = fc.constantFrom("s", "t");

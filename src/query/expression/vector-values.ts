@@ -39,6 +39,29 @@ export class BatchRow {
   };
 }
 
+/** The same for some rows, by their number among those. */
+export class PickedRow {
+  private readonly all: BatchRow;
+  private readonly selection: Uint32Array;
+
+  constructor(all: BatchRow, selection: Uint32Array) {
+    this.all = all;
+    this.selection = selection;
+  }
+
+  get row(): number {
+    return this.all.row;
+  }
+
+  set row(at: number) {
+    this.all.row = this.selection[at] as number;
+  }
+
+  get read(): RowReader {
+    return this.all.read;
+  }
+}
+
 /** A vector of computed values. */
 export function valuesVector(type: DataType, values: readonly Value[]): Vector {
   return vectorOf(
