@@ -75,6 +75,20 @@ describe("start", () => {
   });
 });
 
+describe("tools", () => {
+  const tools = [
+    { name: "sql", summary: "asks" },
+    { name: "import", summary: "reads files" },
+  ];
+
+  test("are in the help, and near words are told", () => {
+    const command = readCommandLine(["--help"], tools);
+    const text = command.kind === "help" ? command.text : "";
+    expect(text).toContain("  varve sql     asks\n  varve import  reads files\n");
+    expect(() => readCommandLine(["sq"], tools)).toThrow('unexpected argument "sq": did you mean sql?');
+  });
+});
+
 describe("help and version", () => {
   test("the help shows every flag that works, with its default", () => {
     for (const line of ["--help", "-h", "standalone start --help"])

@@ -24,17 +24,17 @@ export interface Resumed {
 }
 
 /** Line protocol of so many rows. */
-export async function writeLines(path: string, rows: number): Promise<void> {
+async function writeLines(path: string, rows: number): Promise<void> {
   const writer = Bun.file(path).writer();
   let text = "";
   for (let i = 0; i < rows; i++) {
     const time = 1_700_000_000_000_000_000n + BigInt(Math.floor(i / SERIES)) * 1_000_000_000n;
     text += `cpu,host=host_${i % SERIES},region=eu-${i % 7} number=${i}i,load=${i / 16},note="row ${i}" ${time}\n`;
     if (text.length < 1 << 20) continue;
-    writer.write(text);
+    await writer.write(text);
     text = "";
   }
-  writer.write(text);
+  await writer.write(text);
   await writer.end();
 }
 

@@ -116,7 +116,7 @@ const DATED_NANOS: bigint = BigInt(daysFromCivil(999_999, 1, 1)) * NANOS_PER_DAY
 function farTimestamps(type: DataType, scale: bigint): (value: Present) => string {
   return (value) => {
     const nanos = BigInt(value as bigint) * scale;
-    return nanos > DATED_NANOS || nanos < -DATED_NANOS ? String(value) : toText(value, type);
+    return nanos > DATED_NANOS || nanos < -DATED_NANOS ? String(value as bigint) : toText(value, type);
   };
 }
 

@@ -102,7 +102,7 @@ export class Client {
 }
 
 /** The first word of a statement in lower case, behind comments; "" where there is none. */
-export function firstWord(statement: string): string {
+function firstWord(statement: string): string {
   return /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(\w*)/.exec(statement)?.[1]?.toLowerCase() ?? "";
 }
 

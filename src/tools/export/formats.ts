@@ -6,21 +6,14 @@ import { copyOptions } from "../../query/copy/copy-options.ts";
 import { encodeParquet } from "../../query/copy/encode-parquet.ts";
 import { encodeCsv, encodeJson } from "../../query/copy/encode-text.ts";
 import type { AnsweredRows } from "../common/arrow-answer.ts";
-import type { TableFacts } from "../common/table-facts.ts";
 import { ownPace } from "../common/pace.ts";
-import { encodeLines } from "./line-protocol.ts";
+import { encodeLines, type LineTable } from "./line-protocol.ts";
 
 /** Formats of files. */
 export const EXPORT_FORMATS = ["csv", "json", "parquet", "lines", "arrow"] as const;
 
 /** A format of files; json is an object a line, arrow an IPC stream. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-/** What line protocol has to know of rows besides their columns. */
-export interface LineTable {
-  readonly name: string;
-  readonly facts: TableFacts;
-}
 
 /**
  * The bytes of a file.

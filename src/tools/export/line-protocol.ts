@@ -13,11 +13,17 @@ import { shortestFloat32 } from "../../value/float32.ts";
 import { floatText } from "../../value/number-text.ts";
 import { NANOS_PER_UNIT } from "../../value/time-units.ts";
 import type { AnsweredRows } from "../common/arrow-answer.ts";
-import type { LineTable } from "./formats.ts";
+import type { TableFacts } from "../common/table-facts.ts";
 
 /** Characters that are handed on at a time. */
 const PIECE_CHARACTERS: number = 256 * 1024;
 const INT64_MAX: bigint = 2n ** 63n - 1n;
+
+/** The table that rows are of. */
+export interface LineTable {
+  readonly name: string;
+  readonly facts: TableFacts;
+}
 
 interface Column {
   readonly at: number;
@@ -94,7 +100,7 @@ function fieldType(name: string, type: DataType): DataType {
 function fieldText({ name, type }: Column, value: Exclude<Scalar, undefined>): string {
   switch (type.kind) {
     case "int":
-      return `${value}${type.signed ? "i" : "u"}`;
+      return `${String(value as number | bigint)}${type.signed ? "i" : "u"}`;
     case "float": {
       const number = type.bits === 32 ? shortestFloat32(Number(value)) : Number(value);
       if (!Number.isFinite(number)) throw wrong(`column ${name} of a row is ${floatText(number)}`);

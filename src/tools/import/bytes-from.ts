@@ -1,5 +1,5 @@
 /** The bytes of a file from a place on: sought where the file is plain, unpacked and thrown away where it is compressed. */
-import { Pace } from "../../base/scheduler/pace.ts";
+import type { Pace } from "../../base/scheduler/pace.ts";
 import { type Bytes, compressionOfBytes, decompressed } from "../../query/copy/compression.ts";
 import type { OpenFile } from "../../table/file-access.ts";
 

@@ -7,6 +7,7 @@ import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { copyOptions } from "../../query/copy/copy-options.ts";
 import { localFiles } from "../../storage/external/local-files.ts";
 import type { OpenFile } from "../../table/file-access.ts";
+import { parseTimestamp } from "../../value/parse-time.ts";
 import type { Client } from "../common/client.ts";
 import { quotedName } from "../common/names.ts";
 import { ownPace } from "../common/pace.ts";
@@ -16,8 +17,10 @@ import { shownCount } from "../common/shown.ts";
 import { stateFolder } from "../common/state-folder.ts";
 import type { ToolIo } from "../tool.ts";
 import { bytesFrom } from "./bytes-from.ts";
-import { formatOf, type ImportFormat, type ImportOptions } from "./import-options.ts";
+import { formatOf, type ImportFormat, type ImportOptions, type RemoteOptions } from "./import-options.ts";
 import { lineSource } from "./line-source.ts";
+import { blockSource, hasTombstones, isBlock } from "./prometheus/block-source.ts";
+import { remoteSource } from "./prometheus/remote-read.ts";
 import { type SendParts, sendAll } from "./sender.ts";
 import type { Source } from "./source.ts";
 import { ImportState } from "./state.ts";
@@ -44,8 +47,11 @@ export async function importAll(client: Client, options: ImportOptions, io: Tool
   if (folder === undefined) throw new Error("cannot keep what is done: neither XDG_STATE_HOME nor HOME is set");
   const finished: ImportState[] = [];
   const append = appendLookup(client);
-  for (const name of options.files) {
-    const status = await importOne(name, { client, options, io, folder, append, finished });
+  const run: Run = { client, options, io, folder, append, finished };
+  const { remote } = options;
+  const names = remote === undefined ? options.files.map((name) => resolve(name)) : [remote.url];
+  for (const name of names) {
+    const status = await importOne(name, run);
     if (status !== 0) return status;
   }
   // Only now: a later file's end must not make an earlier one come again.
@@ -63,14 +69,14 @@ interface Run {
   readonly finished: ImportState[];
 }
 
-async function importOne(name: string, run: Run): Promise<number> {
+/** @param path of a file, absolute, or an address */
+async function importOne(path: string, run: Run): Promise<number> {
   const { client, options } = run;
-  const path = resolve(name);
   const key = [path, client.url, client.database, options.table ?? ""].join("\n");
   const statePath = join(run.folder, "import", `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`);
   const now = systemClock.nowNanos();
   const nanos = options.restarts ? now : await ImportState.nanosAt(statePath, now);
-  const { source, settings } = await openSource(path, run, nanos);
+  const { source, settings } = options.remote === undefined ? await openSource(path, run, nanos) : openRemote(options.remote, run, nanos);
   const parts = { source: path, identity: source.identity, settings, nanos };
   try {
     const { state, isResumed } = await ImportState.open(statePath, parts, options.restarts);
@@ -85,7 +91,7 @@ async function importOne(name: string, run: Run): Promise<number> {
 
 async function send(source: Source, state: ImportState, run: Run, isResumed: boolean): Promise<number> {
   const { client, options, io } = run;
-  const shown = basename(source.name);
+  const shown = options.remote === undefined ? basename(source.name) : source.name;
   const progress = new ProgressLine(io, shown);
   if (isResumed && io.isTerminal.stderr) io.err(`${shown}: goes on behind ${shownCount(state.rowCount)} rows\n`);
   let told = 0;
@@ -134,7 +140,7 @@ async function settleDoubts(source: Source, state: ImportState, { append, option
   }
   if (open.length === 0) return;
   throw new Error(
-    `cannot go on: the last run was cut off while it sent ${open.join("; ")}, which may be there or not, in a table that keeps every row; ` +
+    `cannot go on: the last run was cut off while it sent ${open.join("; ")}, which may be there or not; that table keeps every row: ` +
       "look, then run it again with --in-doubt send or --in-doubt skip",
   );
 }
@@ -143,7 +149,7 @@ async function openSource(path: string, run: Run, nanos: bigint): Promise<Opened
   const found = await stat(path).catch((thrown: unknown) => {
     throw new ConfigError(`cannot read ${path}: there is no such file`, EXIT_USAGE, { cause: thrown });
   });
-  if (found.isDirectory()) throw new ConfigError(`cannot import ${path}: it is a folder`, EXIT_USAGE);
+  if (found.isDirectory()) return openBlock(path, run);
   const file = await localFiles("/").open(path, {});
   try {
     return await openFile(path, file, `${found.size} ${found.mtimeMs}`, run, nanos);
@@ -151,6 +157,44 @@ async function openSource(path: string, run: Run, nanos: bigint): Promise<Opened
     await file.close();
     throw thrown;
   }
+}
+
+function openBlock(path: string, { client, options, io }: Run): Opened {
+  if (!isBlock(path))
+    throw new ConfigError(`cannot import ${path}: a folder without meta.json and index is no block of Prometheus`, EXIT_USAGE);
+  if (hasTombstones(path)) io.err(`${path}: samples that were deleted and are still in the block are imported too\n`);
+  return { source: blockSource(path, client.database, options.rowsMax), settings: JSON.stringify(["block", options.rowsMax]) };
+}
+
+/** The environment variable with what `--remote-read` sends as Authorization. */
+const REMOTE_AUTHORIZATION = "VARVE_REMOTE_AUTHORIZATION";
+
+function openRemote({ url, match, from, to }: RemoteOptions, { client, options, io }: Run, nanos: bigint): Opened {
+  if (match === undefined || from === undefined) throw new ConfigError("--remote-read needs --match and --from", EXIT_USAGE);
+  const authorization = io.env[REMOTE_AUTHORIZATION];
+  const read = {
+    url,
+    match,
+    from: millisOf("from", from),
+    // An import that goes on ends where it was to end at first.
+    to: to === undefined ? Number(nanos / 1_000_000n) : millisOf("to", to),
+    identity: JSON.stringify([match, from, to]),
+    headers: authorization === undefined ? {} : { authorization },
+  };
+  if (read.to <= read.from) throw new ConfigError("--to is not later than --from", EXIT_USAGE);
+  return {
+    source: remoteSource(read, client.database, options.rowsMax, io.interrupted),
+    settings: JSON.stringify(["remote", options.rowsMax]),
+  };
+}
+
+/** Milliseconds since 1970 of RFC 3339, or of seconds. */
+function millisOf(name: string, text: string): number {
+  if (/^\d{1,12}(?:\.\d{1,3})?$/.test(text)) return Math.round(Number(text) * 1000);
+  const nanos = parseTimestamp(text, "UTC");
+  if (nanos === undefined)
+    throw new ConfigError(`cannot use --${name}: want a time such as 2024-01-31T00:00:00Z, or seconds since 1970`, EXIT_USAGE);
+  return Number(nanos / 1_000_000n);
 }
 
 async function openFile(path: string, file: OpenFile, stamp: string, run: Run, nanos: bigint): Promise<Opened> {

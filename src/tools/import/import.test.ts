@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = await TestServer.start();
   folder = join(server.folder, "files");
   await mkdir(folder);
-});
+}, 60_000);
 afterAll(async () => {
   await server.end();
 });

@@ -33,7 +33,12 @@ const FLAGS: readonly Flag[] = [
     help: "unit of times in line protocol, and of whole numbers that are times: s, ms, us, ns (default: ns)",
   },
   { name: "delimiter", value: "<char>", help: "of csv (default: ,)" },
-  { name: "remote-read", value: "<url>", help: "read series of a Prometheus instead of files" },
+  {
+    name: "remote-read",
+    value: "<url>",
+    help: "read series of a Prometheus instead of files; VARVE_REMOTE_AUTHORIZATION is sent as Authorization",
+    secret: true,
+  },
   { name: "match", value: "<selector>", help: 'of --remote-read: which series, such as {job="node"}' },
   { name: "from", value: "<time>", help: "of --remote-read: from when, as RFC 3339 or seconds" },
   { name: "to", value: "<time>", help: "of --remote-read: until when (default: now)" },

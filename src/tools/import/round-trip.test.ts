@@ -18,7 +18,7 @@ beforeAll(async () => {
   client = new Client({ url: server.url, user: undefined, password: "", database: "public", tls: undefined });
   folder = join(server.folder, "files");
   await mkdir(folder);
-});
+}, 60_000);
 afterAll(async () => {
   await server.end();
 });
@@ -76,9 +76,9 @@ describe("every type of a column", () => {
       await client.run(`INSERT INTO every VALUES (${row}, 't${row % 2}', ${values.join(", ")})`);
     }
     for (const [i, text] of HOSTILE.entries()) {
-      await client.run(
-        `INSERT INTO every (ts, tag, c${types.findIndex(({ type }) => type === "STRING")}) VALUES (${1000 + i}, ${literal(text.slice(0, 100))}, ${literal(text)})`,
-      );
+      const column = `c${types.findIndex(({ type }) => type === "STRING")}`;
+      const values = [1000 + i, literal(text.slice(0, 100)), literal(text)];
+      await client.run(`INSERT INTO every (ts, tag, ${column}) VALUES (${values.join(", ")})`);
     }
     await check("every", format);
     await client.run("DROP TABLE every");
@@ -102,7 +102,8 @@ test("random rows come back by each format", async () => {
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), fc.constantFrom("csv", "json", "parquet"), async (rows, format) => {
       await client.run("DROP TABLE IF EXISTS random");
       await client.run(
-        "CREATE TABLE random (ts TIMESTAMP(3) TIME INDEX, tag STRING PRIMARY KEY, i BIGINT, f DOUBLE, s STRING, b BOOLEAN, d DECIMAL(38, 4))",
+        "CREATE TABLE random (ts TIMESTAMP(3) TIME INDEX, tag STRING PRIMARY KEY, " +
+          "i BIGINT, f DOUBLE, s STRING, b BOOLEAN, d DECIMAL(38, 4))",
       );
       for (const [at, { tag, i, f, s, b, d }] of rows.entries()) {
         const double = f === undefined ? "NULL" : Number.isFinite(f) ? (Object.is(f, -0) ? "'-0'" : String(f)) : `'${f}'`;
@@ -119,7 +120,8 @@ test("random rows come back by each format", async () => {
 
 test("line protocol has what it has a form for, and refuses the rest by name", async () => {
   await client.run(
-    'CREATE TABLE lines (ts TIMESTAMP(9) TIME INDEX, tag STRING, "t 2" STRING, i BIGINT, u BIGINT UNSIGNED, f DOUBLE, s STRING, b BOOLEAN, PRIMARY KEY (tag, "t 2"))',
+    'CREATE TABLE lines (ts TIMESTAMP(9) TIME INDEX, tag STRING, "t 2" STRING, ' +
+      'i BIGINT, u BIGINT UNSIGNED, f DOUBLE, s STRING, b BOOLEAN, PRIMARY KEY (tag, "t 2"))',
   );
   await client.run("INSERT INTO lines VALUES (1, 'a b,c=d', NULL, -9223372036854775808, 18446744073709551615, 1e300, 'x\"\\\ny', true)");
   await client.run("INSERT INTO lines VALUES (-2, 'é', '漢', NULL, NULL, NULL, '', NULL), (3, 'x', 'y', 1, NULL, -0.5, NULL, false)");

@@ -33,7 +33,7 @@ export interface SendParts {
 }
 
 /** A piece of which nobody knows whether its rows are there, in a table that keeps every row. */
-export class InDoubt extends Error {
+class InDoubt extends Error {
   override readonly name = "InDoubt";
 }
 
@@ -49,7 +49,7 @@ export async function sendAll(source: Source, parts: SendParts): Promise<boolean
       const next = await pieces.next();
       if (next.done === true) break;
       const piece = next.value;
-      if (state.isDone(piece)) {
+      if (source.isStable !== false && state.isDone(piece)) {
         await state.finish(piece, 0);
         parts.onPiece(piece, false);
         continue;

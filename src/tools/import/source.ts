@@ -28,7 +28,7 @@ export interface Start {
   readonly context: SourceContext;
 }
 
-/** See the file header. The pieces from a place are the same ones, whenever they are read. */
+/** See the file header. */
 export interface Source {
   /** For people, and for the state: an absolute path, or an address. */
   readonly name: string;
@@ -36,6 +36,8 @@ export interface Source {
   readonly identity: string;
   /** All of it, in the unit of places; undefined: not known before its end. */
   readonly size: number | undefined;
+  /** False: pieces may be others when they are read again, so that only their order counts. */
+  readonly isStable?: boolean;
   /** How far a place is within `size`. Absent: it is the place itself. */
   readonly progressOf?: (place: number) => number;
   /** @throws DbError, Refusal for what cannot be read */

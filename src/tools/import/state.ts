@@ -190,7 +190,7 @@ async function savedAt(path: string): Promise<Saved | undefined> {
   }
   try {
     const saved = JSON.parse(text) as Saved;
-    if (saved.version === 1 && Number.isSafeInteger(saved.at) && Array.isArray(saved.done) && Array.isArray(saved.doubt)) return saved;
+    if (saved.version === 1 && Number.isFinite(saved.at) && Array.isArray(saved.done) && Array.isArray(saved.doubt)) return saved;
   } catch (thrown) {
     const why = errorText(thrown);
     throw new Error(`cannot go on: ${path} is damaged (${why}); --restart begins anew`, { cause: thrown });

@@ -94,7 +94,7 @@ function* encoded(file: OpenFile, rows: FileRows, from: number, to: number, befo
 }
 
 /** A batch as a stream of its own. */
-export function arrowOf(headers: readonly ColumnHeader[], batch: Batch): Uint8Array {
+function arrowOf(headers: readonly ColumnHeader[], batch: Batch): Uint8Array {
   return Buffer.concat([encodeArrowSchema(headers), encodeArrowBatch(headers, batch, "lz4"), encodeArrowEnd()]);
 }
 

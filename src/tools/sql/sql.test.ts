@@ -10,7 +10,7 @@ const SLOW = ["a", "b", "c", "d"].map((name) => `information_schema.columns ${na
 let server: TestServer;
 beforeAll(async () => {
   server = await TestServer.start();
-});
+}, 60_000);
 afterAll(async () => {
   await server.end();
 });
