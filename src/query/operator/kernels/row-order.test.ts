@@ -7,7 +7,7 @@ import { atOnce } from "../../../base/scheduler/pace.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
 import { compareValues, type Value } from "../../function/value/value.ts";
 import { compareRows, type RowKey, rowKeys, type SortDirection } from "./row-keys.ts";
-import { orderOfRows, ranksOfRows } from "./row-order.ts";
+import { orderOfRows } from "./row-order.ts";
 
 /** A column of rows: its values, as one of the vectors that hold them. */
 interface Column {
@@ -148,12 +148,6 @@ function check(items: readonly Case[], rowCount: number, window: readonly [numbe
   for (let i = 1; i < Math.min(rowCount, 50); i++) {
     expect(Math.sign(compareRows(keys, i - 1, keys, i)), `${named}, rows ${i - 1} and ${i}`).toBe(Math.sign(compare(i - 1, i)));
   }
-  const ranks = atOnce(ranksOfRows(keys, rowCount));
-  let rank = 0;
-  for (const [place, row] of want.entries()) {
-    if (place > 0 && compare(want[place - 1] ?? 0, row) !== 0) rank++;
-    if (ranks[row] !== rank) expect(ranks[row], `${named}, rank of row ${row}`).toBe(rank);
-  }
 }
 
 describe("rows in the order of their keys", () => {
@@ -161,8 +155,7 @@ describe("rows in the order of their keys", () => {
     for (const column of COLUMNS) {
       for (const descending of [false, true]) {
         for (const nullsFirst of [false, true]) {
-          for (const rowCount of [0, 1, 40, 3000])
-            check([{ column, way: { descending, nullsFirst }, seed: rowCount }], rowCount, [0, 10]);
+          for (const rowCount of [0, 1, 40, 3000]) check([{ column, way: { descending, nullsFirst }, seed: rowCount }], rowCount, [0, 10]);
         }
       }
     }
