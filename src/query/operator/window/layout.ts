@@ -19,7 +19,7 @@ export interface Layout {
   readonly groupStarts: Uint32Array;
 }
 
-/** Rows whose place is looked for in one step: of numbers alone, and where keys are compared, of which long texts take a microsecond or two. */
+/** Rows whose place is looked for in one step: of numbers alone, and where keys are compared, of which long texts take a microsecond. */
 const LAID_PER_STEP = 1 << 16;
 const COMPARED_PER_STEP = 1 << 12;
 
