@@ -11,6 +11,7 @@ import type { ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, INT32 } from "../../../column/data-type.ts";
 import { textTableOf } from "../../../column/text-table.ts";
 import type { BytesVector, CodedVector, DictionaryVector, Vector } from "../../../column/vector.ts";
+import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { expressionKey, isVolatile, type TypedExpression } from "../../expression/expression.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
@@ -85,6 +86,7 @@ export class SpreadGroups implements HeldGroups {
   readonly rowsAtOnce: number;
   readonly rowBytes: number;
   private readonly node: Aggregate;
+  private readonly context: ExecContext;
   private readonly keys: readonly KeyColumn[];
   private readonly args: readonly ArgumentColumn[];
   private readonly parts: readonly Groups[];
@@ -97,6 +99,7 @@ export class SpreadGroups implements HeldGroups {
   private constructor(node: Aggregate, from: Groups, context: ExecContext) {
     const headers = node.input.columns;
     this.node = node;
+    this.context = context;
     this.rowsAtOnce = from.rowsAtOnce;
     this.rowBytes = from.rowBytes;
     this.keys = node.keys.map((key): KeyColumn => {
@@ -182,7 +185,7 @@ export class SpreadGroups implements HeldGroups {
     for (const arg of args) if (arg.kind === "number") coming.push(arg);
     const taken = coming.length === keys.length + args.length ? this.rows.add(coming, parts, rowCount) : 0;
     if (taken === rowCount) return;
-    this.rows.flush(); // Rows that came before go before.
+    atOnce(this.rows.flushing()); // Rows that came before go before.
     const vectors = [...this.vectorsOf(keys, rowCount), ...args];
     const { order, starts } = byPart(parts, rowCount);
     for (const [p, part] of this.parts.entries()) {
@@ -195,7 +198,7 @@ export class SpreadGroups implements HeldGroups {
   }
 
   async addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
-    this.rows.flush();
+    await inTurns(this.rows.flushing(), this.context);
     const { rowCount, runs } = batch;
     const keyVectors = this.keyVectors(batch);
     const keys = this.coming(keyVectors, rowCount, false);
@@ -222,7 +225,7 @@ export class SpreadGroups implements HeldGroups {
   }
 
   async *batches(): AsyncGenerator<ExecBatch> {
-    this.rows.flush();
+    await inTurns(this.rows.flushing(), this.context);
     for (const part of this.parts) {
       for await (const { rowCount, vectors } of part.batches()) {
         yield { rowCount, vectors: vectors.map((vector, c) => this.keys[c]?.codes?.vector(codesOf(vector, rowCount)) ?? vector) };

@@ -206,6 +206,7 @@ function compareKey(a: RowKey, x: number, b: RowKey, y: number): number {
 export function compareTexts(a: TextKey, x: number, b: TextKey, y: number, from: number): number {
   const left = a.codes === undefined ? x : a.codes[x]!;
   const right = b.codes === undefined ? y : b.codes[y]!;
+  if (left === right && a === b) return 0;
   const [start, other] = [a.offsets[left]!, b.offsets[right]!];
   const length = a.offsets[left + 1]! - start;
   const otherLength = b.offsets[right + 1]! - other;

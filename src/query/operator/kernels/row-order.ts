@@ -201,17 +201,3 @@ class Sorting {
     }
   }
 }
-
-/** For each row how many different ones come before it: equal rows have one number. In steps. */
-export function* ranksOfRows(keys: readonly RowKey[], rowCount: number): Generator<void, Float64Array> {
-  const order = yield* orderOfRows(keys, rowCount);
-  const ranks = new Float64Array(rowCount);
-  let rank = 0;
-  for (let place = 0; place < rowCount; place++) {
-    const row = order[place]!;
-    if (place > 0 && compareRows(keys, order[place - 1]!, keys, row) !== 0) rank++;
-    ranks[row] = rank;
-    if (place % EQUALS_PER_STEP === EQUALS_PER_STEP - 1) yield;
-  }
-  return ranks;
-}

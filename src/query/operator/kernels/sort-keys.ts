@@ -7,7 +7,6 @@
 import { countingUp } from "../../../base/bytes/counting-up.ts";
 import { FLOAT64, INT32 } from "../../../column/data-type.ts";
 import type { Validity, Vector } from "../../../column/vector.ts";
-import { orderOfRows } from "./row-order.ts";
 import { type RowKey, rowKeys, type SortDirection } from "./row-keys.ts";
 
 /** One key of an ORDER BY over some rows. */
@@ -50,14 +49,12 @@ function numberKey(values: Float64Array, validity: Validity, { descending, nulls
 
 const ASCENDING: SortDirection = { descending: false, nullsFirst: true };
 
-/** Rows `[0, rowCount)` in the order of keys; equal rows keep theirs. In steps. */
-export function sortSteps(rowCount: number, keys: readonly SortKey[]): Generator<void, Uint32Array<ArrayBuffer>> {
-  const all: RowKey[] = [];
-  for (const { values, classes } of keys) {
-    if (classes !== undefined) all.push(...rowKeys({ kind: "number", values: classes, validity: undefined }, INT32, rowCount, ASCENDING));
-    all.push(...rowKeys({ kind: "number", values, validity: undefined }, FLOAT64, rowCount, ASCENDING));
-  }
-  return orderOfRows(all, rowCount);
+/** What sorts take for a key. */
+export function rowKeysOf({ values, classes }: SortKey): readonly RowKey[] {
+  const { length } = values;
+  const numbers = rowKeys({ kind: "number", values, validity: undefined }, FLOAT64, length, ASCENDING);
+  if (classes === undefined) return numbers;
+  return [...rowKeys({ kind: "number", values: classes, validity: undefined }, INT32, length, ASCENDING), ...numbers];
 }
 
 /** Rows that are compared with each other in one step: of long texts each takes 5 µs. */

@@ -316,9 +316,12 @@ export class SpreadRows {
     return rowCount;
   }
 
-  /** Gives out all rows that are held. */
-  flush(): void {
-    for (let part = 0; part < PARTS; part++) this.flushPart(part);
+  /** Gives out all rows that are held, a part a step: all at once, they take some ten milliseconds. */
+  *flushing(): Generator<void, void> {
+    for (let part = 0; part < PARTS; part++) {
+      this.flushPart(part);
+      yield;
+    }
   }
 
   private flushPart(part: number): void {

@@ -7,10 +7,9 @@ import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { VectorEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { gather } from "../kernels/gather.ts";
-import type { SortKey } from "../kernels/sort-keys.ts";
 import type { SortItem } from "../node-parts/sort-item.ts";
 import { gatherBatch, type HeldRows } from "../rows/held-rows.ts";
-import { type Layout, layoutOf, orderKey, sortedOrder } from "./layout.ts";
+import { type Layout, layoutOf, type OrderKey, orderKey, sortedOrder } from "./layout.ts";
 import { HeldPositions } from "./positions.ts";
 import { type SortedRows, UNREAD, type WindowPlan } from "./sorted-rows.ts";
 import { laterBytes } from "./whole-partitions.ts";
@@ -26,9 +25,9 @@ function steps<T>(work: Iterator<void, T>, { rowCount }: ExecBatch, context: Exe
   return rowCount <= FEW_ROWS ? atOnce(work) : inTurns(work, context);
 }
 
-function keyOf(item: SortItem, { input }: WindowPlan, batch: ExecBatch, context: ExecContext): SortKey | Promise<SortKey> {
+function keyOf(item: SortItem, { input }: WindowPlan, batch: ExecBatch, context: ExecContext): OrderKey | Promise<OrderKey> {
   const { expression } = item;
-  const keyIn = (vector: Vector): SortKey | Promise<SortKey> => steps(orderKey(vector, item, batch.rowCount), batch, context);
+  const keyIn = (vector: Vector): OrderKey => orderKey(vector, item, batch.rowCount);
   const column = expression.kind === "column" ? batch.vectors[expression.index] : undefined;
   if (column !== undefined) return keyIn(column);
   return new VectorEvaluator(expression, input.columns, context).vectorInTurns(batch).then(keyIn);
@@ -69,8 +68,8 @@ export class HeldPartitions implements SortedRows {
   /** Sorts rows. @throws DbError Cancelled */
   static async of(node: WindowPlan, rows: HeldRows, context: ExecContext): Promise<HeldPartitions> {
     const batch = await rows.joinedInTurns(context);
-    const partition: SortKey[] = [];
-    const peers: SortKey[] = [];
+    const partition: OrderKey[] = [];
+    const peers: OrderKey[] = [];
     for (const item of node.partitionBy) partition.push(await keyOf(item, node, batch, context));
     for (const item of node.orderBy) peers.push(await keyOf(item, node, batch, context));
     const sorting = steps(sortedOrder([...partition, ...peers], batch.rowCount), batch, context);
