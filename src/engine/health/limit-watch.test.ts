@@ -74,7 +74,8 @@ test("a scrape looks at no table where there are many", async () => {
     },
   };
   const tables = Array.from({ length: 5000 }, () => table) as never; // what a look reads of them
-  const catalog = { databases: () => [{ name: "public", options: {} }], tables: () => tables };
+  const tableCounts = new Map([["public", 5000]]);
+  const catalog = { databases: () => [{ name: "public", options: {} }], tables: () => tables, tableCounts };
   const watch = new LimitWatch(catalog, systemClock, silentLogger, HUGE);
   const metrics = new MetricRegistry();
   watch.start(metrics, new Scheduler());

@@ -51,9 +51,15 @@ const ADVICE: Readonly<Record<LimitName, string>> = {
   series_per_table: "use fewer distinct tag values: ids of requests or users belong into fields",
 };
 
+/** What is looked at. */
+export interface WatchedCatalog extends Pick<Catalog, "databases" | "tables"> {
+  /** How many tables each database has, which costs nothing to ask. */
+  readonly tableCounts: ReadonlyMap<string, number>;
+}
+
 /** See the file header. */
 export class LimitWatch {
-  private readonly catalog: Pick<Catalog, "databases" | "tables">;
+  private readonly catalog: WatchedCatalog;
   private readonly clock: Clock;
   private readonly logger: Logger;
   private readonly limits: WatchedLimits;
@@ -62,10 +68,8 @@ export class LimitWatch {
   private fullest: Map<LimitName, number> = new Map();
   private timer: ReturnType<typeof setInterval> | undefined;
   private linesLeft = 0;
-  /** As far as the last look has counted them. */
-  private tableCount = 0;
 
-  constructor(catalog: Pick<Catalog, "databases" | "tables">, clock: Clock, logger: Logger, limits: WatchedLimits = LIMITS) {
+  constructor(catalog: WatchedCatalog, clock: Clock, logger: Logger, limits: WatchedLimits = LIMITS) {
     this.catalog = catalog;
     this.clock = clock;
     this.logger = logger;
@@ -80,7 +84,8 @@ export class LimitWatch {
     this.timer = setInterval(() => void lookInTurns(), LOOK_MILLIS); // what it rejects with is a bug, and is heard
     this.timer.unref();
     void lookInTurns();
-    const look = (): ReadonlyMap<LimitName, number> => (this.tableCount > SCRAPED_TABLES_MAX ? this.fullest : this.look());
+    const tableCount = (): number => this.catalog.tableCounts.values().reduce((sum, count) => sum + count, 0);
+    const look = (): ReadonlyMap<LimitName, number> => (tableCount() > SCRAPED_TABLES_MAX ? this.fullest : this.look());
     new Gauge({
       name: "varve_limit_usage_ratio",
       help: "how much of each limit the fullest thing uses; 1 = no more fits",
@@ -115,7 +120,6 @@ export class LimitWatch {
     for (const { name } of databases) {
       const tables = catalog.tables(name);
       note("tables_per_database", `database ${name}`, tables.length, limits.tablesPerDatabase);
-      this.tableCount = Math.max(this.tableCount, looked + tables.length);
       for (const { schema, series } of tables) {
         const table = `table ${name}.${schema.name}`;
         note("columns_per_table", table, schema.columns.length, limits.columnsPerTable);
@@ -123,7 +127,6 @@ export class LimitWatch {
         if (++looked % STEP_TABLES === 0) yield;
       }
     }
-    this.tableCount = looked;
     return fullest;
   }
 
