@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Duckdb } from "./duckdb.ts";
 import { runKeyed } from "./keyed-run.ts";
 
-const QUERIES = 150;
+const QUERIES = 90;
 const SEED = 20261124;
 const ROWS_MAX = 400;
 

@@ -53,7 +53,13 @@ async function copied(folder: string, sequence: number, newest: number | undefin
 
 /** The newest segment's file. */
 function newestOf(folder: string): string {
-  return join(folder, readdirSync(folder).filter((name) => name.endsWith(".log")).sort().at(-1)!);
+  return join(
+    folder,
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".log"))
+      .sort()
+      .at(-1)!,
+  );
 }
 
 async function messageOf(work: Promise<unknown>): Promise<string> {

@@ -48,9 +48,7 @@ test("rows go into a table by name of column, cast to its types; columns that ar
   ] as const;
   expect(await write("table=t", stream("w", rows))).toEqual([200, '{"code":0,"output":[{"affectedrows":2}]}']);
   expect(await write("table=t&db=public", stream("v", [[3n, "c", 300]]))).toEqual([200, '{"code":0,"output":[{"affectedrows":1}]}']);
-  expect(await sql("SELECT h, v, w FROM t ORDER BY ts")).toBe(
-    "a,7,5.0\r\nb,7,\r\nc,300,\r\n",
-  );
+  expect(await sql("SELECT h, v, w FROM t ORDER BY ts")).toBe("a,7,5.0\r\nb,7,\r\nc,300,\r\n");
 });
 
 test("what cannot be written is refused, and nothing of it is there", async () => {
