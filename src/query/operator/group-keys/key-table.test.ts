@@ -110,7 +110,7 @@ describe("numbers of rows", () => {
           const back = [...ids].map((id) => columnsBack.map((vector, c) => valueKey(scalarAt(vector, types[c] ?? INT64, id))).join("|"));
           expect(back).toEqual([...known.keys()]);
         }),
-        { seed: 11, numRuns: 300 },
+        { seed: 11, numRuns: 120 },
       );
     });
   }
@@ -141,7 +141,7 @@ describe("numbers of rows", () => {
         const ids = Uint32Array.from({ length: table.size }, (_, id) => id);
         expect([...table.prefixesOf(ids)]).toEqual([...known.keys()].map((key) => Number.parseInt(key, 10)));
       }),
-      { seed: 12, numRuns: 200 },
+      { seed: 12, numRuns: 100 },
     );
   });
 
@@ -188,7 +188,7 @@ test("equal rows have equal hashes in any vectors, also behind others, and most 
       }
       expect(new Set(known.values()).size * 2).toBeGreaterThanOrEqual(known.size);
     }),
-    { seed: 13, numRuns: 200 },
+    { seed: 13, numRuns: 100 },
   );
 });
 

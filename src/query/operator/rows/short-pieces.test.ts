@@ -10,7 +10,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { shortPieces } from "./short-pieces.ts";
 import { rowsBetween } from "./pieces.ts";
 
-const ROWS = 20_000;
+const ROWS = 10_000;
 let data: QueryFixture;
 beforeAll(async () => {
   data = new QueryFixture();
