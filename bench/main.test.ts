@@ -24,8 +24,13 @@ async function run(args: readonly string[]): Promise<Run> {
   return { status: await child.exited, output, errors };
 }
 
+/** `bun run test:bench` runs every benchmark; the gate those that start each kind of loader, reader and peer. */
+const isWhole = process.env["VARVE_BENCH"] === "1";
+const SHORT: ReadonlySet<string> = new Set(["--smoke", "grpc", "heavy", "clients"]);
+const whole = test.skipIf(!isWhole);
+
 /** Begun with the first test that asks for one of them, longest first. */
-const RUNS: readonly (readonly string[])[] = [
+const ALL_RUNS: readonly (readonly string[])[] = [
   ["--smoke"],
   ["grpc", "--smoke"],
   ["tables", "--smoke"],
@@ -43,6 +48,7 @@ const RUNS: readonly (readonly string[])[] = [
   ["remote-write", "--smoke", "--version", "2"],
   ["remote-write", "--smoke", "--minutes", "0.5", "--hosts", "2", "--fast"],
 ];
+const RUNS = ALL_RUNS.filter(([command = ""]) => isWhole || SHORT.has(command));
 const begun = new Map<string, Promise<Run>>();
 
 function begin(): void {
@@ -87,7 +93,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+whole(
   "measures both wire protocols, and finds every row again",
   async () => {
     const { status, output, errors } = await bench("wires", "--smoke");
@@ -110,7 +116,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+whole(
   "measures dashboards beside remote write",
   async () => {
     const { status, output, errors } = await bench("dashboards", "--smoke");
@@ -120,7 +126,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+whole(
   "measures PromQL, every query of which has an answer",
   async () => {
     const { status, output, errors } = await bench("promql", "--smoke");
@@ -130,7 +136,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+whole(
   "measures starts and replay, and finds every row again",
   async () => {
     const { status, output, errors } = await bench("replay", "--smoke");
@@ -140,7 +146,7 @@ test(
   TEST_MS_MAX,
 );
 
-test.each([
+whole.each([
   ["series", "one series, all tags given, rows in files"],
   ["tables", "flush of all tables, s"],
   ["columns", "3 columns of 1 series in files"],
@@ -154,7 +160,7 @@ test.each([
   TEST_MS_MAX,
 );
 
-test.each([
+whole.each([
   [["--version", "2"], "8,000 samples of 4,000 series"],
   [["--minutes", "0.5", "--hosts", "2", "--fast"], "B a sample"],
 ])(
@@ -167,7 +173,7 @@ test.each([
   TEST_MS_MAX,
 );
 
-test.each([
+whole.each([
   ["series-churn", ["--threads", "2"], /series held \| .*\| flat \|/],
   ["memory", [], /Most resident memory: .* of the limit/],
 ] as const)(
@@ -182,7 +188,7 @@ test.each([
 
 test.each([
   ["heavy", ["--memory", "512MiB", "--only", "group,join,like,arrow"], /^\| large answer as arrow .*\| right \|$/gm, 2],
-  ["clickbench", [], /^\| q\d\d .*\| right \|$/gm, 43],
+  ...(isWhole ? ([["clickbench", [], /^\| q\d\d .*\| right \|$/gm, 43]] as const) : []),
 ] as const)(
   "measures %s beside DuckDB, and every answer is right",
   async (command, args, line, count) => {
