@@ -1,6 +1,7 @@
 /** Requests to the server that this page came from. */
 import { settings } from "../page/settings.ts";
 import { askForCredentials, authorization } from "./credentials.ts";
+import type { AnswerStore } from "./answer-store.ts";
 import { readSql } from "./read-answer.ts";
 
 /** The server answered that it will not; `text` is its reason. */
@@ -71,49 +72,24 @@ async function reasonOf(response: Response): Promise<string> {
   return text.trim() === "" ? `the server answered ${response.status}` : text.trim().slice(0, 2000);
 }
 
-/** A cell of a small answer; integers beyond 2^53 are rounded unless they were read as bigint. */
+/** A cell of a small answer; integers beyond 2^53 are bigint. */
 export type SqlCell = string | number | bigint | boolean | null | undefined;
 
 /** A row by the names of its columns. */
 export type SqlRow = Readonly<Record<string, SqlCell>>;
 
-/** A small table. */
-export interface Rows {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly SqlCell[])[];
-}
-
 /** Runs one statement whose answer is small: catalogues, samples. @throws as `send` */
-export async function sql(statement: string, signal?: AbortSignal): Promise<Rows> {
+export async function sql(statement: string, signal?: AbortSignal): Promise<AnswerStore> {
   const response = await send(`/v1/sql?db=${encodeURIComponent(settings.database)}`, {
     body: new URLSearchParams({ sql: statement }),
     ...(signal === undefined ? {} : { signal }),
   });
-  const body = (await response.json()) as {
-    readonly output?: readonly {
-      readonly records?: {
-        readonly schema: { readonly column_schemas: readonly { readonly name: string }[] };
-        readonly rows: readonly (readonly SqlCell[])[];
-      };
-    }[];
-  };
-  const records = body.output?.[0]?.records;
-  return records === undefined
-    ? { names: [], rows: [] }
-    : { names: records.schema.column_schemas.map(({ name }) => name), rows: records.rows };
+  return readSql(await response.text()).store;
 }
 
 /** Rows as objects of their columns' names. @throws as `send` */
 export async function sqlObjects(statement: string, signal?: AbortSignal): Promise<readonly SqlRow[]> {
-  const { names, rows } = await sql(statement, signal);
-  return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
-}
-
-/** As `sqlObjects`; integers beyond 2^53 are bigint. @throws as `send` */
-export async function parseRows(statement: string): Promise<readonly SqlRow[]> {
-  const response = await send(`/v1/sql?db=${encodeURIComponent(settings.database)}`, { body: new URLSearchParams({ sql: statement }) });
-  const { store } = readSql(await response.text());
-  return store.objects();
+  return (await sql(statement, signal)).objects();
 }
 
 /** A text as SQL writes it. */

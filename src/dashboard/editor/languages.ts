@@ -10,13 +10,13 @@ const COLUMNS_MAX = 50_000;
 
 /** SQL; names come from the database of the page. */
 export async function sqlLanguage(): Promise<Extension> {
-  const { rows } = await ask(
+  const answer = await ask(
     "SELECT table_schema, table_name, column_name, greptime_data_type FROM information_schema.columns " +
       `ORDER BY CASE WHEN table_schema = ${quoted(settings.database)} THEN 0 ELSE 1 END, table_schema, table_name, ordinal_position ` +
       `LIMIT ${COLUMNS_MAX}`,
   );
   const schema: Record<string, Record<string, { label: string; detail: string }[]>> = {};
-  for (const [database, table, column, type] of rows as readonly (readonly string[])[]) {
+  for (const [database, table, column, type] of answer.window(0, answer.rowCount)) {
     ((schema[database ?? ""] ??= {})[table ?? ""] ??= []).push({ label: column ?? "", detail: type ?? "" });
   }
   return sqlOver(schema as unknown as SQLNamespace);

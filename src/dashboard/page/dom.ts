@@ -87,3 +87,19 @@ export function select(
   element.addEventListener("change", () => onchange(element.value));
   return element;
 }
+
+/** A figure with its name, in a list of `facts`. */
+export function fact(label: string, ...value: readonly Child[]): HTMLElement {
+  return h("div", { class: "fact" }, h("dt", {}, label), h("dd", {}, value));
+}
+
+/** Names and values below each other. */
+export function attributes(
+  entries: readonly (readonly [name: string, value: string | number | bigint | boolean | null | undefined])[],
+): HTMLElement {
+  return h(
+    "dl",
+    { class: "attributes" },
+    entries.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
+  );
+}

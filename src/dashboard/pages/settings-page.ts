@@ -1,7 +1,7 @@
 /** The server's settings in force, and the page's own. */
 import { problemOf, send } from "../api/client.ts";
 import { signOut, userName } from "../api/credentials.ts";
-import { button, type Child, field, h, select, show } from "../page/dom.ts";
+import { button, type Child, fact, field, h, select, show } from "../page/dom.ts";
 import type { Zone } from "../page/format.ts";
 import { change, settings, type Theme } from "../page/settings.ts";
 import type { Shown } from "./page.ts";
@@ -71,9 +71,7 @@ async function showServer(config: HTMLElement, status: HTMLElement, search: HTML
     search.addEventListener("input", draw);
     show(
       status,
-      Object.entries((await facts.json()) as Record<string, string>).map(([name, value]) =>
-        h("div", { class: "fact" }, h("dt", {}, name), h("dd", {}, value)),
-      ),
+      Object.entries((await facts.json()) as Record<string, string>).map(([name, value]) => fact(name, value)),
     );
     draw();
   } catch (error) {

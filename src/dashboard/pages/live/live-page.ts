@@ -1,6 +1,6 @@
 /** The server now: rates, running and slow statements, memory by holder, files, merges, the log, what does not work. */
 import { problemOf, quoted, send, sql, sqlObjects } from "../../api/client.ts";
-import { button, h, show } from "../../page/dom.ts";
+import { button, fact, h, show } from "../../page/dom.ts";
 import { bytesText, countText, millisText, timeText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
 import { type Chart, chart } from "../../results/chart.ts";
@@ -174,7 +174,6 @@ class LivePage {
 
   private drawStorage(): void {
     const { now } = this;
-    const fact = (label: string, value: string): HTMLElement => h("div", { class: "fact" }, h("dt", {}, label), h("dd", {}, value));
     show(
       this.storage,
       h(

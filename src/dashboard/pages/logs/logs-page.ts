@@ -1,6 +1,6 @@
 /** Logs: search in a table's texts, a histogram over time, the newest lines first. */
-import { type SqlRow, named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
-import { field, h, select, show } from "../../page/dom.ts";
+import { type SqlRow, named, problemOf, quoted, sqlObjects } from "../../api/client.ts";
+import { attributes, field, h, select, show } from "../../page/dom.ts";
 import { timeText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
 import { type Chart, chart } from "../../results/chart.ts";
@@ -122,11 +122,11 @@ class LogsPage {
     const step = goodStep({ from: stretch.from, to: stretch.from + (stretch.to - stretch.from) * 4 });
     try {
       const [counts, rows] = await Promise.all([
-        parseRows(
+        sqlObjects(
           `SELECT date_bin(INTERVAL '${step} seconds', ${time}) AS at, count(*) AS lines FROM ${named(table.name)} WHERE ${where} ` +
             "GROUP BY at ORDER BY at",
         ),
-        parseRows(`SELECT * FROM ${named(table.name)} WHERE ${where} ORDER BY ${time} DESC LIMIT ${LINES_MAX}`),
+        sqlObjects(`SELECT * FROM ${named(table.name)} WHERE ${where} ORDER BY ${time} DESC LIMIT ${LINES_MAX}`),
       ]);
       this.drawHistogram(counts, table, step, stretch);
       const total = counts.reduce((sum, row) => sum + Number(row["lines"]), 0);
@@ -187,11 +187,7 @@ function logLine(row: SqlRow, table: LogTable): HTMLElement {
       level !== "" && h("span", { class: "level" }, level),
       h("span", { class: "log-body" }, String(row[table.body] ?? "")),
     ),
-    h(
-      "dl",
-      { class: "attributes" },
-      facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
-    ),
+    attributes(facts),
   );
 }
 

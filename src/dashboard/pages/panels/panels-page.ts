@@ -1,5 +1,7 @@
 /** Saved queries beside each other, refreshed together. */
+import type { FetchAsk } from "../../api/answer-messages.ts";
 import { Answers } from "../../api/answers.ts";
+import { promqlAsk, sqlAsk } from "../../api/query-ask.ts";
 import { problemOf } from "../../api/client.ts";
 import { button, field, h, select, show } from "../../page/dom.ts";
 import { spanMillis } from "../../page/format.ts";
@@ -11,6 +13,8 @@ import { goodStep, TimeRange } from "../time-range.ts";
 import { type Panel, panels, removePanel } from "./panel-store.ts";
 
 const CHART_PIXELS = 240;
+/** Rows of a panel. */
+const ROWS_MAX = "10000";
 
 /** Shows the page. */
 export function panelsPage(): Shown {
@@ -124,19 +128,11 @@ class Card {
     }
   }
 
-  private ask(): { readonly path: string; readonly body: string; readonly form: "sql" | "prometheus" } {
+  private ask(): Omit<FetchAsk, "headers"> {
     const { language, query, database } = this.panel;
-    const db = encodeURIComponent(database);
-    if (language === "sql")
-      return { path: `/v1/sql?db=${db}&limit=10000`, body: new URLSearchParams({ sql: query }).toString(), form: "sql" };
+    if (language === "sql") return sqlAsk(database, query, ROWS_MAX);
     const stretch = this.range.stretch();
-    const body = new URLSearchParams({
-      query,
-      start: String(stretch.from / 1000),
-      end: String(stretch.to / 1000),
-      step: String(goodStep(stretch)),
-    });
-    return { path: `/v1/prometheus/api/v1/query_range?db=${db}`, body: body.toString(), form: "prometheus" };
+    return promqlAsk(database, query, stretch, goodStep(stretch));
   }
 
   private problem(error: unknown): void {

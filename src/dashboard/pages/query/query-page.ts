@@ -1,5 +1,7 @@
 /** Queries in SQL and PromQL: editor, answer as table or chart, history. */
+import type { FetchAsk } from "../../api/answer-messages.ts";
 import { Answers } from "../../api/answers.ts";
+import { promqlAsk, sqlAsk } from "../../api/query-ask.ts";
 import { problemOf, send, ServerError } from "../../api/client.ts";
 import { editor, type Editor } from "../../editor/editor.ts";
 import { placeOf } from "../../editor/error-place.ts";
@@ -207,22 +209,12 @@ class QueryPage {
     if (this.refreshMs !== undefined) this.refresh = setTimeout(() => void this.run(), this.refreshMs);
   }
 
-  private ask(text: string): { readonly path: string; readonly body: string; readonly form: "sql" | "prometheus" } {
-    const db = encodeURIComponent(settings.database);
-    if (this.language === "sql") {
-      const limit = this.limit === "" ? "" : `&limit=${this.limit}`;
-      return { path: `/v1/sql?db=${db}${limit}`, body: new URLSearchParams({ sql: text }).toString(), form: "sql" };
-    }
+  private ask(text: string): Omit<FetchAsk, "headers"> {
+    if (this.language === "sql") return sqlAsk(settings.database, text, this.limit);
     const stretch = this.range.stretch();
     const step = this.step.value.trim() === "" ? goodStep(stretch) : (spanMillis(this.step.value) ?? Number(this.step.value) * 1000) / 1000;
-    const body = new URLSearchParams({
-      query: text,
-      start: String(stretch.from / 1000),
-      end: String(stretch.to / 1000),
-      step: String(step),
-    });
     if (this.result.view === "table") this.result.view = "chart";
-    return { path: `/v1/prometheus/api/v1/query_range?db=${db}`, body: body.toString(), form: "prometheus" };
+    return promqlAsk(settings.database, text, stretch, step);
   }
 
   private setRunning(isRunning: boolean): void {

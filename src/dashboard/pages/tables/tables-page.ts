@@ -1,7 +1,7 @@
 /** Databases and tables: columns, rows, bytes, series, indexes, files, some rows. */
 import { Answers } from "../../api/answers.ts";
 import { type SqlRow, named, problemOf, quoted, sql, sqlObjects } from "../../api/client.ts";
-import { button, h, show } from "../../page/dom.ts";
+import { button, fact, h, show } from "../../page/dom.ts";
 import { bytesText, countText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
 import { grid } from "../../results/grid.ts";
@@ -104,7 +104,7 @@ async function factsOf(table: string): Promise<TableFacts | undefined> {
     const name = String(row["column_name"]);
     indexes.set(name, [...(indexes.get(name) ?? []), String(row["constraint_name"]).toLowerCase()]);
   }
-  return { facts: { ...facts, ...statistics }, columns, indexes, creation: String(creation.rows[0]?.[1] ?? "") };
+  return { facts: { ...facts, ...statistics }, columns, indexes, creation: String(creation.window(0, 1)[0]?.[1] ?? "") };
 }
 
 async function showTable(detail: HTMLElement, table: string, answers: Answers): Promise<void> {
@@ -114,9 +114,8 @@ async function showTable(detail: HTMLElement, table: string, answers: Answers): 
     return;
   }
   const { facts, columns, creation } = found;
-  const card = (label: string, value: string): HTMLElement => h("div", { class: "fact" }, h("dt", {}, label), h("dd", {}, value));
   const tags = columns.filter((column) => column["semantic_type"] === "TAG").map((column) => String(column["column_name"]));
-  const cardinality = h("dd", {}, "…");
+  const cardinality = h("span", {}, "…");
   const sample = h("div", { class: "sample" }, h("p", { class: "empty" }, "Reading some rows …"));
   const query = button("Query", () => goTo("query", "sql", `SELECT *\nFROM ${named(table)}\nLIMIT 100`));
   show(
@@ -125,12 +124,12 @@ async function showTable(detail: HTMLElement, table: string, answers: Answers): 
     h(
       "dl",
       { class: "facts" },
-      card("Rows", countText(Number(facts["region_rows"] ?? facts["table_rows"] ?? 0))),
-      card("On disk", bytesText(Number(facts["disk_size"] ?? facts["data_length"] ?? 0))),
-      card("In memory", bytesText(Number(facts["memtable_size"] ?? 0))),
-      card("Files", countText(Number(facts["sst_num"] ?? 0))),
-      h("div", { class: "fact" }, h("dt", {}, "Series"), cardinality),
-      card("Engine", String(facts["engine"] ?? "")),
+      fact("Rows", countText(Number(facts["region_rows"] ?? facts["table_rows"] ?? 0))),
+      fact("On disk", bytesText(Number(facts["disk_size"] ?? facts["data_length"] ?? 0))),
+      fact("In memory", bytesText(Number(facts["memtable_size"] ?? 0))),
+      fact("Files", countText(Number(facts["sst_num"] ?? 0))),
+      fact("Series", cardinality),
+      fact("Engine", String(facts["engine"] ?? "")),
     ),
     h("h3", {}, "Columns"),
     columnsTable(found),
@@ -168,8 +167,8 @@ async function showCardinality(target: HTMLElement, table: string, tags: readonl
   try {
     if (tags.length === 0) show(target, "1");
     else {
-      const { rows } = await sql(`SELECT count(*) FROM (SELECT DISTINCT ${tags.map(named).join(", ")} FROM ${named(table)}) AS series`);
-      show(target, countText(Number(rows[0]?.[0] ?? 0)));
+      const series = await sql(`SELECT count(*) FROM (SELECT DISTINCT ${tags.map(named).join(", ")} FROM ${named(table)}) AS series`);
+      show(target, countText(Number(series.window(0, 1)[0]?.[0] ?? 0)));
     }
   } catch (error) {
     show(target, "–");

@@ -1,6 +1,6 @@
 /** Traces: found by service, operation, duration and attributes; one as a waterfall. */
-import { type SqlRow, named, parseRows, problemOf, quoted, sqlObjects } from "../../api/client.ts";
-import { button, field, h, select, show } from "../../page/dom.ts";
+import { type SqlRow, named, problemOf, quoted, sqlObjects } from "../../api/client.ts";
+import { attributes, button, field, h, select, show } from "../../page/dom.ts";
 import { countText, millisText, spanMillis, timeText } from "../../page/format.ts";
 import { settings } from "../../page/settings.ts";
 import { goTo, type Shown } from "../page.ts";
@@ -169,7 +169,7 @@ class TracesPage {
   }
 
   private async showTrace(trace: string): Promise<void> {
-    const rows = await parseRows(
+    const rows = await sqlObjects(
       `SELECT * FROM ${named(this.table ?? "")} WHERE trace_id = ${quoted(trace)} ORDER BY "timestamp" LIMIT ${SPANS_MAX}`,
     );
     const { lines, totalNanos } = waterfall(rows.map(spanOf));
@@ -237,10 +237,6 @@ function spanFacts(span: Span): HTMLElement {
     {},
     h("h3", {}, span.name),
     h("p", {}, `${span.service} · ${millisText(span.durationNanos / 1e6)} · span ${span.id}`),
-    h(
-      "dl",
-      { class: "attributes" },
-      rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]),
-    ),
+    attributes(rows),
   );
 }

@@ -12,6 +12,7 @@ import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
+import { eachWord, nullRow } from "./word-hash.ts";
 import { NO_NUMBER, type NullNumber } from "./word-table.ts";
 
 /** Slots at first, and how many times as many there are next, of few and of more. */
@@ -89,22 +90,14 @@ const codes = new Map<number, { readonly loop: Loop; readonly move: Move }>();
 function codeOf(width: number): { readonly loop: Loop; readonly move: Move } {
   const known = codes.get(width);
   if (known !== undefined) return known;
-  const each = (text: (w: number) => string, between: string): string => Array.from({ length: width }, (_, w) => text(w)).join(between);
+  const each = (text: (w: number) => string, between: string): string => eachWord(width, text, between);
   // Each word is mixed in whole before the next comes.
   const hash = `let h = seed;
 ${each((w) => `h = Math.imul(h ^ w${w}, 0x85ebca6b); h = Math.imul(h ^ (h >>> 15), ${HASH_FACTOR});`, "\n")}
 h = Math.imul(h, 0xc2b2ae35); h ^= h >>> 13;`;
   const loop = `let size = table.size, last = -2, ${each((w) => `p${w} = 0`, ", ")};
 for (let i = from; i < to; i++) {
-if (validity !== undefined && validity[i] === 0) {
-if (!nullIsNumber) { into[i] = -1; continue; }
-if (table.nullNumber < 0 && isNew) {
-if (size >= sizeMax) { table.size = size; return i; }
-table.nullNumber = size++;
-}
-into[i] = table.nullNumber;
-continue;
-}
+${nullRow("i")}
 ${each((w) => `const w${w} = words[i * ${width} + ${w}];`, " ")}
 if (last !== -2 && ${each((w) => `w${w} === p${w}`, " && ")}) { into[i] = last; continue; }
 ${hash}

@@ -8,7 +8,7 @@
  */
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
-import { eachWord } from "./word-hash.ts";
+import { eachWord, nullRow } from "./word-hash.ts";
 
 /** Places for each key at most, and at least altogether. Reason: a key's slots are as long. */
 const PLACES_PER_KEY = 8;
@@ -145,15 +145,7 @@ const { length } = numbers;
 const sizeMax = Math.floor(keys.length / ${width});
 let size = table.size;
 for (let row = from, at = from * ${width}; row < to; row++, at += ${width}) {
-if (validity !== undefined && validity[row] === 0) {
-if (!nullIsNumber) { into[row] = -1; continue; }
-if (table.nullNumber < 0 && isNew) {
-if (size >= sizeMax) { table.size = size; return row; }
-table.nullNumber = size++;
-}
-into[row] = table.nullNumber;
-continue;
-}
+${nullRow("row")}
 const d = ${numberText(width)} - lowest;
 if (!(d >= 0 && d < length)) {
 if (isNew) { table.size = size; return row; }

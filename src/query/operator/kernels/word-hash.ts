@@ -13,6 +13,19 @@ export function eachWord(width: number, text: (word: number) => string, between 
   return Array.from({ length: width }, (_, word) => text(word)).join(between);
 }
 
+/** Of a loop over rows `row` of a table's keys: what it does with one that is NULL. */
+export function nullRow(row: string): string {
+  return `if (validity !== undefined && validity[${row}] === 0) {
+if (!nullIsNumber) { into[${row}] = -1; continue; }
+if (table.nullNumber < 0 && isNew) {
+if (size >= sizeMax) { table.size = size; return ${row}; }
+table.nullNumber = size++;
+}
+into[${row}] = table.nullNumber;
+continue;
+}`;
+}
+
 /** Writes hashes of the keys of rows `[from, to)` to `hashes[0]` on. */
 export type HashLoop = (words: Int32Array, from: number, to: number, seed: number, hashes: Int32Array) => void;
 

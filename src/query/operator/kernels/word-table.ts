@@ -18,7 +18,7 @@ import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import type { Validity } from "../../../column/vector.ts";
 import { generated } from "../../expression/generated-code.ts";
-import { eachWord, type HashLoop, hashLoop } from "./word-hash.ts";
+import { eachWord, type HashLoop, hashLoop, nullRow } from "./word-hash.ts";
 import { NumberPlaces } from "./number-places.ts";
 
 /** What has no number. */
@@ -201,15 +201,7 @@ function loopOf(width: number): Loop {
   const body = `// ${width}
 let size = table.size, last = -2, ${eachWord(width, (w) => `p${w} = 0`, ", ")};
 for (let i = from; i < to; i++) {
-if (validity !== undefined && validity[i] === 0) {
-if (!nullIsNumber) { into[i] = -1; continue; }
-if (table.nullNumber < 0 && isNew) {
-if (size >= sizeMax) { table.size = size; return i; }
-table.nullNumber = size++;
-}
-into[i] = table.nullNumber;
-continue;
-}
+${nullRow("i")}
 ${eachWord(width, (w) => `const w${w} = words[i * ${width} + ${w}];`)}
 if (last !== -2 && ${eachWord(width, (w) => `w${w} === p${w}`, " && ")}) { into[i] = last; continue; }
 const h = hashes[i - base];
