@@ -54,6 +54,8 @@ export interface CallContext {
 
 /** See the file header. */
 export class Call {
+  /** Of a stream: nobody reads the bytes of the last message any more, so that their memory may be used again. */
+  isMessageDone = false;
   private readonly context: CallContext;
   private readonly parts: CallParts;
 

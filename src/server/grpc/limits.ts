@@ -48,5 +48,10 @@ export const KEPT_BUFFER_BYTES_MAX = 1_048_576;
 
 /** Bytes of buffers that are kept; more are let go. */
 export const KEPT_BUFFERS_BYTES_MAX: number = 16 * 1024 * 1024;
+
+/** The same of long buffers, those of bulk inserts, and how long one is kept that nobody takes. */
+export const LONG_BUFFER_BYTES_MAX: number = 16 * 1024 * 1024;
+export const LONG_BUFFERS_BYTES_MAX: number = 32 * 1024 * 1024;
+export const LONG_BUFFERS_MS = 2000;
 /** Bytes of a message as JSON. Reason: the library reads it into objects at once, on the thread: some 40 ms. Send more as protobuf. */
 export const JSON_BYTES_MAX = 1_048_576;

@@ -1,6 +1,8 @@
 /**
  * One message after the other out of the bytes of a body, each in a buffer of its own that its bytes go to directly. The buffer grows with
- * what has come, fourfold each time, and never by what the sender claims: a message of 13 MB is copied 1.3 times, one of 256 KiB once.
+ * what has come, fourfold each time, and never by what the sender claims: a message of 13 MB is copied 1.3 times, one of 256 KiB once. A
+ * sender is believed as much as it sent in one message before, so that those of a stream that are alike are copied once (bulk inserts of
+ * 8 MB: a tenth less of the main thread).
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { MemoryAccount } from "../../base/memory/server-memory.ts";
@@ -20,11 +22,11 @@ const GROWTH = 4;
 /** Most memory that a message takes while it is gathered, by its length: its buffer, and the one before. */
 export const GATHERING_RATIO: number = 1 + 1 / GROWTH;
 
-/** The first buffer, so that the last has the message's length. */
-function firstBytes(length: number): number {
+/** The first buffer, so that the last has the message's length. @param believed bytes that are taken for it unseen */
+function firstBytes(length: number, believed: number): number {
   if (length === Number.POSITIVE_INFINITY) return UNKNOWN_BYTES;
   let bytes = length;
-  while (bytes > FIRST_BYTES) bytes = Math.ceil(bytes / GROWTH);
+  while (bytes > believed) bytes = Math.ceil(bytes / GROWTH);
   return bytes;
 }
 
@@ -46,6 +48,8 @@ export class MessageGatherer {
   private readonly account: Pick<MemoryAccount, "take" | "give">;
   private readonly head: Uint8Array = new Uint8Array(MESSAGE_HEAD_BYTES);
   private headLength = 0;
+  /** What the longest message so far had, or `FIRST_BYTES`. */
+  private believed = FIRST_BYTES;
   private buffer: Uint8Array<ArrayBuffer> = NOTHING;
   private counted = 0;
   private filled = 0;
@@ -84,6 +88,7 @@ export class MessageGatherer {
   /** Hands out what was gathered, and begins with the next. */
   cut(): GatheredMessage {
     const { counted, filled, buffer } = this;
+    this.believed = Math.max(this.believed, filled);
     const message = buffer.length === filled ? buffer : buffer.subarray(0, filled);
     this.forget();
     return { message, counted, buffer };
@@ -127,7 +132,7 @@ export class MessageGatherer {
 
   /** Makes the buffer larger, its memory counted before. @returns whether there was memory */
   private grow(length: number): boolean {
-    const wanted = this.buffer.length === 0 ? firstBytes(length) : this.buffer.length * GROWTH;
+    const wanted = this.buffer.length === 0 ? firstBytes(length, this.believed) : this.buffer.length * GROWTH;
     const size = bufferBytes(Math.min(length, wanted, this.bytesMax + MESSAGE_HEAD_BYTES));
     const counted = size + MESSAGE_OVERHEAD_BYTES;
     if (!this.account.take(counted)) return false;

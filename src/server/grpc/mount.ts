@@ -136,18 +136,19 @@ function each(method: DescMethod, work: AnyWork, made: (bytes: Uint8Array) => un
   // The bytes of one that streams its answer are held as long as the call.
   if (method.methodKind === "server_streaming")
     return (message, call, { messages }) => work(made(messages.takeAside()?.bytes ?? bytesOf(message as Message)), call);
-  return (input, call, { messages }) => work(eachAside(input as AsyncIterable<Message>, messages, made), call);
+  return (input, call, { messages }) => work(eachAside(input as AsyncIterable<Message>, messages, made, call), call);
 }
 
 async function* eachAside(
   input: AsyncIterable<Message>,
   messages: IncomingMessages,
   made: (bytes: Uint8Array) => unknown,
+  call: Call,
 ): AsyncGenerator<unknown> {
   for await (const message of input) {
     const found = messages.takeAside();
     yield made(found?.bytes ?? bytesOf(message));
-    found?.done(false); // Bulk inserts read ahead of what they work on.
+    found?.done(call.isMessageDone);
   }
 }
 

@@ -128,7 +128,7 @@ async function* resultsOf({ text, isPromql }: TicketQuery, session: Session, db:
 
 async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {
   const session = await putSession(call);
-  const stream = await PutStream.begin(messages);
+  const stream = await PutStream.begin(messages, call);
   const descriptor = stream?.descriptor;
   const command = descriptor === undefined ? undefined : sqlCommandOf(descriptor.cmd);
   if (stream !== undefined && command !== undefined) {

@@ -12,6 +12,11 @@ export interface PutBatch {
   readonly metadata: Uint8Array;
 }
 
+/** Who is told, before the next message is asked for, whether the bytes of the last are still read. */
+export interface MessageOwner {
+  isMessageDone: boolean;
+}
+
 /** A stream of `FlightData`, begun. */
 export class PutStream {
   /** Of the first message; absent: it has none. */
@@ -19,10 +24,13 @@ export class PutStream {
   /** Columns; absent: the first message has no schema. */
   readonly headers: readonly ArrowColumn[] | undefined;
   private readonly messages: AsyncIterator<Uint8Array>;
+  private readonly owner: MessageOwner;
   private readonly reader: ArrowReader;
+  private isBorrowed = false;
 
-  private constructor(first: FlightMessage, messages: AsyncIterator<Uint8Array>) {
+  private constructor(first: FlightMessage, messages: AsyncIterator<Uint8Array>, owner: MessageOwner) {
     this.messages = messages;
+    this.owner = owner;
     this.descriptor = first.descriptor.length === 0 ? undefined : readMessage(FlightDescriptorSchema, first.descriptor);
     this.reader = new ArrowReader();
     const schema = first.header.length === 0 ? undefined : this.reader.read(first.header, first.body);
@@ -30,20 +38,22 @@ export class PutStream {
   }
 
   /** Waits for the first message; undefined: there is none. @throws DbError InvalidArguments, Unsupported (names the column) */
-  static async begin(messages: AsyncIterable<Uint8Array>): Promise<PutStream | undefined> {
+  static async begin(messages: AsyncIterable<Uint8Array>, owner: MessageOwner = { isMessageDone: false }): Promise<PutStream | undefined> {
     const iterator = messages[Symbol.asyncIterator]();
     const first = await iterator.next();
-    return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator);
+    return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator, owner);
   }
 
-  /** From now on a batch of up to so many rows that `read` gives is valid until anything else runs. */
+  /** From now on a batch of up to so many rows that `read` gives is valid until anything else runs, or the next message is asked for. */
   borrowMemory(rowsMax: number): void {
+    this.isBorrowed = true;
     this.reader.borrowMemory(rowsMax);
   }
 
   /** The next message, for `read`; undefined: the client has sent all. @throws DbError as `begin` */
   async nextMessage(): Promise<FlightMessage | undefined> {
     const next = await this.messages.next();
+    this.owner.isMessageDone = false;
     return next.done === true ? undefined : readFlightData(next.value);
   }
 
@@ -51,6 +61,7 @@ export class PutStream {
   read({ header, body, metadata }: FlightMessage): PutBatch | undefined {
     if (header.length === 0) return undefined; // Metadata alone: there is nothing to be done.
     const message = this.reader.read(header, body);
+    this.owner.isMessageDone = this.isBorrowed && message.kind === "batch"; // Dictionaries stay.
     return message.kind === "batch" ? { batch: message.batch, metadata } : undefined;
   }
 
