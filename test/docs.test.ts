@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { referencePages } from "../bin/write-reference.ts";
 import { KNOB_OF_KEY, KNOBS } from "../src/config/knobs.ts";
 import { blocksOf, settled, stopsOf } from "./support/document-blocks.ts";
 import { TestServer } from "./support/server-process.ts";
@@ -110,6 +111,10 @@ const PREFIXES: ReadonlySet<string> = new Set([
   "/v1/splunk",
   "/v1/pipelines",
 ]);
+
+test.each(Object.entries(referencePages()))("%s is up to date; if not, run bin/write-reference.ts", (name, text) => {
+  expect(pages.find((page) => page.name === name)?.text).toBe(text);
+});
 
 test("settings that pages name exist", () => {
   const sections = Object.keys(KNOBS);
