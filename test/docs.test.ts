@@ -3,12 +3,13 @@
  * files and links exist.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { referencePages } from "../bin/write-reference.ts";
 import { KNOB_OF_KEY, KNOBS } from "../src/config/knobs.ts";
 import { blocksOf, settled, stopsOf } from "./support/document-blocks.ts";
-import { TestServer } from "./support/server-process.ts";
+import { TestServer, temporaryFolder } from "./support/server-process.ts";
 import { ROOT } from "./tidy/source-tree.ts";
 
 const START_MS_MAX = 30_000;
@@ -34,10 +35,18 @@ function pattern(shown: string): RegExp {
 
 describe.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)("commands of", () => {
   let server: TestServer;
+  /** Where commands run: it has the command `varve`, and goes with what they make. */
+  let place = "";
   beforeAll(async () => {
+    place = await temporaryFolder();
+    await Bun.write(join(place, "bin/varve"), `#!/bin/sh\nexec '${process.execPath}' run '${join(ROOT, "src/main.ts")}' "$@"\n`);
+    chmodSync(join(place, "bin/varve"), 0o755);
     server = await TestServer.start({ config: '[opentsdb]\naddr = "127.0.0.1:0"\n' });
   }, START_MS_MAX);
-  afterAll(() => server.end());
+  afterAll(async () => {
+    await server.end();
+    await rm(place, { recursive: true, force: true });
+  });
 
   /** A command for this server: pages have the ports that it has by default. */
   async function placed(command: string): Promise<string> {
@@ -59,7 +68,10 @@ describe.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)("comma
       for (const { language, command, shown } of stops) {
         if (CLIENTS.some((client) => command.startsWith(`${client} `) && Bun.which(client) === null)) continue;
         const text = await placed(command);
-        const run = Bun.spawnSync(language === "sh" ? ["bash", "-c", text] : [process.execPath, "-e", text], { cwd: ROOT, stderr: "pipe" });
+        const run =
+          language === "sh"
+            ? Bun.spawnSync(["bash", "-c", text], { cwd: place, env: { ...process.env, PATH: `${place}/bin:${process.env["PATH"]}` } })
+            : Bun.spawnSync([process.execPath, "-e", text], { cwd: ROOT });
         expect([command, run.exitCode, run.stderr.toString()]).toEqual([command, 0, ""]);
         const printed = settled(run.stdout.toString());
         if (shown !== undefined && !pattern(settled(shown)).test(printed)) expect(printed, command).toBe(settled(shown));
@@ -123,6 +135,22 @@ test("settings that pages name exist", () => {
     const words = [...text.matchAll(/`([a-z_]+(?:\.[a-z_]+)+)`/g)].map(([, word = ""]) => word);
     const named = words.filter((word) => sections.includes(word.split(".")[0] ?? "") && !isFile(word));
     expect([name, named.filter((key) => !KNOB_OF_KEY.has(key))]).toEqual([name, []]);
+  }
+});
+
+test("every figure of the comparison stands in the results that its row names", () => {
+  const text = pages.find(({ name }) => name === "comparison.md")?.text ?? "";
+  const rows = text.split("\n").filter((line) => line.includes("bench/results/") && line.startsWith("| "));
+  expect(rows.length).toBeGreaterThan(15);
+  for (const row of rows) {
+    const [, link = ""] = /\]\(([^)]+)\)/.exec(row) ?? [];
+    const results = readFileSync(join(ROOT, "docs", link), "utf8");
+    const figures = [...row.matchAll(/`([\d.,]+)`/g)].map(([, figure = ""]) => figure);
+    expect(figures.length).toBeGreaterThan(0);
+    expect([row, figures.filter((figure) => !new RegExp(`(?<![\\d.,])${RegExp.escape(figure)}(?![\\d,]|\\.\\d)`).test(results))]).toEqual([
+      row,
+      [],
+    ]);
   }
 });
 
