@@ -4,6 +4,7 @@ import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
 import { MemoryPool, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
+import type { Tracer } from "./base/trace/tracer.ts";
 import type { Scheduler } from "./base/scheduler/scheduler.ts";
 import type { Address } from "./config/address.ts";
 import { bodiesLimitOf } from "./config/memory-limit.ts";
@@ -28,6 +29,7 @@ export interface ServerParts {
   readonly db: Db;
   readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
   readonly memory: ServerMemory;
   readonly marks: ConnectionMarks;
   readonly userProvider: AccountProvider | undefined;

@@ -348,7 +348,8 @@ export class LocalDb implements Db {
       begun.end();
       await room.close();
       const { kind } = statement;
-      const { database, client = "", trace } = session;
+      const { database, client = "" } = session;
+      const trace = watch?.traceOf(text, session);
       const { memoryBytes, spilledBytes } = room;
       const { workedMillis, rows } = timed;
       const took = { workedMillis, rows, memoryBytes, spilledBytes };

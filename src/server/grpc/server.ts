@@ -9,6 +9,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { Tracer } from "../../base/trace/tracer.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
 import { BrowserGuard, type BrowserGuardOptions } from "../common/browser-guard.ts";
@@ -53,6 +54,8 @@ export interface GrpcOptions {
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly marks?: ConnectionMarks;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Hears of broken invariants. */
   readonly onBug: (error: AssertionError) => void;
   /** What the port answers. */
@@ -109,12 +112,12 @@ export async function startGrpcServer(options: GrpcOptions): Promise<GrpcServer>
 
 /** What requests are answered by. */
 function handlerParts(options: GrpcOptions, metrics: GrpcMetrics, shutdownSignal: AbortSignal): HandlerParts {
-  const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax } = options;
+  const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax, tracer } = options;
   const logins = provider && new Logins(provider, logger, clock, metrics.authFailures);
   const failures = new FailureLog(logger, onBug);
   const tokens = new BearerTokens(() => clock.nowMillis(), TOKEN_MS);
   const guard = new BrowserGuard({ hostname: options.hostname, ...options.pages });
-  return { guard, db, clock, logger, logins, tokens, failures, metrics, services, room, sendBytesMax, shutdownSignal };
+  return { guard, db, clock, logger, logins, tokens, failures, metrics, tracer, services, room, sendBytesMax, shutdownSignal };
 }
 
 /**
