@@ -1,6 +1,6 @@
 /**
- * Command-line tools against a server with accounts behind a proxy that ends TLS: each says who it is, believes no stranger, and never shows
- * a password.
+ * Command-line tools against a server with accounts behind a proxy that ends TLS: each says who it is, believes no stranger, and
+ * never shows a password.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
