@@ -32,7 +32,7 @@ import { queriesText } from "./macro/query-report.ts";
 import { WARM_MILLIS_MIN } from "./macro/query-timing.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
 import { runRemoteHours } from "./macro/remote-write-hours.ts";
-import { compactionText, headText, ingestText, soakText, startText } from "./macro/report.ts";
+import { headText, ingestText, soakText, startText, SWITCHES, switchText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
 import { killAllServers } from "./macro/server-process.ts";
@@ -156,7 +156,7 @@ async function measureIngest(
   const keep = (target: Target): boolean => options.command !== "ingest" && target === varve[0];
   const { keepsWorkDirectory: keepsDirectories } = options;
   const { results, keptDirectory } = await runIngest({ cases, input, workDirectory, runs, progress, keep, keepsDirectories });
-  const pieces = [ingestText(results, varve[0]?.name ?? "Varve"), ...compactionText(results), ...notes];
+  const pieces = [ingestText(results, varve[0]?.name ?? "Varve"), ...SWITCHES.flatMap((name) => switchText(results, name)), ...notes];
   if (keptDirectory !== undefined)
     pieces.push(await measureQueries({ ...options, input: input.path }, workDirectory, keptDirectory, progress));
   return pieces;
@@ -181,11 +181,12 @@ async function measureQueries(options: Options, workDirectory: string, kept: str
   return queriesText(await runQueries({ varve, influxdb, queries, rounds, withDuckdb, startsAnew: !isSmoke, progress }));
 }
 
-/** What of Varve is measured: every number of threads, with and without merges. */
-function choicesOf({ threads, compaction }: Options): readonly VarveChoices[] {
-  const counts = threads.length === 0 ? [undefined] : threads;
-  const merges = compaction.length === 0 ? [undefined] : compaction;
-  return counts.flatMap((count) => merges.map((merge) => ({ threads: count, compaction: merge })));
+/** What of Varve is measured: every number of threads, with and without merges and traces. */
+function choicesOf(options: Options): readonly VarveChoices[] {
+  const each = <T>(values: readonly T[]): readonly (T | undefined)[] => (values.length === 0 ? [undefined] : values);
+  return each(options.threads).flatMap((threads) =>
+    each(options.compaction).flatMap((compaction) => each(options.tracing).map((tracing) => ({ threads, compaction, tracing }))),
+  );
 }
 
 /** Varve with every mode of durability, number of threads and compaction asked for. */
