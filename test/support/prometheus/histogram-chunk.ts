@@ -21,7 +21,7 @@ export interface ChunkLayout {
   readonly bounds: readonly number[];
 }
 
-/** Writes one; all its histograms have whole numbers, or all have doubles. @param endsStale whether a sample that ends the series follows */
+/** Writes one; all its histograms have whole numbers, or all have doubles. @param endsStale whether one that ends the series follows */
 export function histogramChunk(layout: ChunkLayout, histograms: readonly ChunkHistogram[], endsStale: boolean): Uint8Array {
   const bits = new BitWriter();
   const count = histograms.length + (endsStale ? 1 : 0);

@@ -187,7 +187,7 @@ function* seriesOfSamples(message: Uint8Array): Generator<readonly [readonly Lab
   for (const result of parts(message, 1)) {
     for (const series of parts(result, 1)) {
       const labels = labelsOf(series);
-      const messages = [...parts(series, 4)].map((message) => message.slice());
+      const messages = Array.from(parts(series, 4), (bytes) => bytes.slice());
       if (messages.length > 0) yield [labels, { count: messages.length, messages }];
       const samples = [...parts(series, 2)];
       const made = { count: samples.length, times: new Float64Array(samples.length), low: new Uint32Array(samples.length) };
