@@ -15,7 +15,7 @@ import { vectorBytes } from "../cache/page-cache.ts";
 import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";
 import { orderUnits } from "./merge/ordered-units.ts";
 import { BATCH_ROWS, PendingBatch, PendingClusters } from "./pending-batch.ts";
-import { type Group, type GroupSources, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
+import { type Group, type GroupSources, isOutside, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
 import type { ScanSource } from "./runs/scan-source.ts";
 import { type ResolvedScan, type SelectedScan, selectedScan, SLICE_SERIES } from "./selected-scan.ts";
@@ -114,6 +114,7 @@ async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
 async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   const clusters = new PendingClusters(group.assembler);
   for (const cluster of group.clusters) {
+    if (isOutside(group, cluster)) continue;
     for (const part of await partsOf(group, cluster)) {
       clusters.add(part);
       if (clusters.isFull) yield* await clusters.take();
@@ -143,6 +144,7 @@ async function* orderedSlice(groups: readonly Group[], from: number, to: number)
     const { assembler } = group;
     const cluster = group.clusters[units.clusters[i] as number];
     const wantsClusters = cluster !== undefined;
+    if (wantsClusters && isOutside(group, cluster)) continue;
     if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
       yield* await pending.rest();
       pending = undefined;

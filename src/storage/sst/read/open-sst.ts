@@ -8,7 +8,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import { decodeDictionary, decodePage } from "../../../format/parquet/reading/reader.ts";
 import type { PageDictionary } from "../../../format/parquet/types.ts";
-import type { ColumnSummary, ScanMetrics } from "../../../table/scan.ts";
+import type { ColumnSummary, RowBound, ScanMetrics } from "../../../table/scan.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { Awaitable, FileReader } from "../../file-store/file-store.ts";
 import { COLUMN_INDEX_BLOB } from "../../index/directory-codec.ts";
@@ -16,7 +16,7 @@ import { FileIndexes } from "../../index/file-indexes.ts";
 import type { LeafCondition } from "../../index/index-lookup.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { FileContents } from "./file-contents.ts";
-import { boundsMayMeet } from "./page-bounds.ts";
+import { boundsMayMeet, mayHoldWithin } from "./page-bounds.ts";
 import { pageStatistics, type WantedStatistics } from "./page-statistics.ts";
 import { PageLayout } from "./page-layout.ts";
 import { RepeatedPage } from "./repeated-page.ts";
@@ -118,6 +118,12 @@ export class OpenSst {
   pageMayMeet(column: number, page: number, condition: LeafCondition): boolean {
     const group = this.layout.groups[page] as number;
     return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), condition);
+  }
+
+  /** Whether statistics leave room for a row of the page within the bound. */
+  pageMayHold(column: number, page: number, bound: RowBound): boolean {
+    const group = this.layout.groups[page] as number;
+    return mayHoldWithin(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), bound);
   }
 
   /** Statistics of all rows of a page; undefined when it must be decoded to know them. */
