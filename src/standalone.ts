@@ -40,7 +40,7 @@ import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { registerPlanMetrics } from "./query/known-plans/plan-metrics.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
 import { CallThreads } from "./query/workers/call-threads.ts";
-import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
+import { openQueryThreads, pageMemoryOf, type QueryThreads, queryThreadsOf } from "./query-threads.ts";
 import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startHttpServer } from "./server/http/server.ts";
@@ -137,7 +137,12 @@ export async function startStandalone(
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
-  const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
+  const counts = {
+    ingestThreads: shared.threads + 1,
+    queryThreads: queryThreads.threads,
+    memoryLimit: memory.bytesMax,
+    millis: millisSince(started),
+  };
   logger.info({ address: http.url, ...others.addresses, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   const running = opened.move();
   return {
@@ -159,7 +164,7 @@ interface OpenDatabase {
   readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
   readonly tracer: Tracer;
-  readonly queryThreads: number;
+  readonly queryThreads: QueryThreads;
   /** What must end after the engine has. */
   readonly afterEngine: DisposableStack;
 }
@@ -176,7 +181,7 @@ async function openDatabase(
   opened.defer(await lockLogFolder(settings.wal.dir));
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
-  const queryThreads = queryThreadsOf(settings);
+  const queryThreads = queryThreadsOf(settings, memory.bytesMax);
   const wished = Math.max(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART_LARGE));
   const pages = pageMemoryOf(Math.min(wished, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const scheduler = new Scheduler();
@@ -189,7 +194,7 @@ async function openDatabase(
   opened.defer(() => engine.close());
   tellRecovery(recovery, log.logger("main"));
   const spill = await openPrivateSpill(settings, log);
-  const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
+  const queries = { queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
   const plans = new KnownPlans(settings.query.planCacheBytesMax);
   memory.register("plans", plans);

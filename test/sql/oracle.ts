@@ -56,6 +56,8 @@ export interface Asked {
 export interface Threaded {
   readonly engine: EngineFixture;
   readonly pool: QueryWorkers;
+  /** Divides all groups by their keys. */
+  readonly byKeys: QueryWorkers;
 }
 
 /** Tables that are asked. */
@@ -153,7 +155,12 @@ export class Oracle {
 
   private onThreads(text: string): readonly Run[] {
     const { threaded } = this;
-    return threaded === undefined ? [] : [["worker threads", () => threaded.engine.sql(text, { workers: threaded.pool })]];
+    if (threaded === undefined) return [];
+    const { engine, pool, byKeys } = threaded;
+    return [
+      ["worker threads", () => engine.sql(text, { workers: pool })],
+      ["groups divided between threads", () => engine.sql(text, { workers: byKeys })],
+    ];
   }
 
   /** What one of ours answers. @throws Error for an error that is not about values */

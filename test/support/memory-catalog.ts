@@ -219,7 +219,9 @@ export class MemoryTable implements Table {
     for (let start = 0; start < count; start += length) {
       parts.push({ slots: { start, end: Math.min(count, start + length) }, timeRange: request.timeRange, rowCount: 1 });
     }
-    return parts.length === 0 ? undefined : { snapshot: { memoryTable: this.sharedId, predicates }, parts, release: async () => undefined };
+    if (parts.length === 0) return undefined;
+    const scanHere: SharedScan["scanHere"] = (own, metrics) => this.scan(own, metrics);
+    return { snapshot: { memoryTable: this.sharedId, predicates }, parts, scanHere, release: async () => undefined };
   }
 
   /** The table as a part of a scan sees it. */
