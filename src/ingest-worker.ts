@@ -8,6 +8,7 @@ import { bugText } from "./base/assert.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { textLogWriter } from "./base/text-log.ts";
 import { RootLog } from "./base/log.ts";
+import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
@@ -22,6 +23,7 @@ import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startIngestServer } from "./server/http/ingest-server.ts";
 import type { HttpListener } from "./server/http/listener.ts";
+import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { listening, openThreadLog, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
 
 declare const self: Worker;
@@ -56,7 +58,10 @@ async function start(options: WorkerStart): Promise<Running> {
   const { id, threads, settings, logFilter, isTracing, port, socket } = options;
   const log = new RootLog(logFilter, await textLogWriter(settings.logging.format));
   const shared = new SharedState(threads, options.sharedMemory);
-  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), { isRecovered: true });
+  const metrics = new MetricRegistry();
+  watchLoop(metrics, systemClock, `ingest-${id}`);
+  const known = { isRecovered: true, watch: new LogMetrics(metrics) };
+  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), known);
   await wal.recover(() => undefined);
   const thread = new IngestThread({
     id,
@@ -71,7 +76,6 @@ async function start(options: WorkerStart): Promise<Running> {
   });
   setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
   const provider = settings.general.userProvider;
-  const metrics = new MetricRegistry();
   const tracer = openTracer(settings, id, log.logger("trace"), metrics);
   tracer.isOn = isTracing;
   const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));

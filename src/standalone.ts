@@ -11,9 +11,11 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
+import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
+import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
@@ -31,7 +33,7 @@ import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { BackupPlaces, EngineParts } from "./engine/engine-parts.ts";
-import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { registerDiskFloor, registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
@@ -54,6 +56,7 @@ import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
+import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { listening, nameThreadLogs, openThreadLog, openThreadLogs, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
@@ -183,7 +186,8 @@ async function openDatabase(
   const metrics = new MetricRegistry().withProcessMetrics();
   const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
   opened.defer(() => tracer.close(TRACE_GRACE_MS));
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
+  opened.defer(watchLoop(metrics, systemClock, "main"));
+  const kept = { metrics, memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
@@ -200,6 +204,7 @@ async function openDatabase(
   const slow = keepSlowStatements(settings, db, ofStatements.watch, log);
   opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
+  registerDiskFloor(metrics, settings.storage.freeBytesMin);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, scheduler, log, metrics);
@@ -218,6 +223,7 @@ function useTimeZone({ general }: Settings): void {
 }
 
 function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb, spill: SpillFolder | undefined): void {
+  registerKernelMetrics(metrics);
   registerSpillMetrics(metrics, spill);
   db.showRunning(metrics);
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
@@ -359,14 +365,17 @@ function sharedControl(log: RootLog, tracer: Tracer): LogControl & Switches & { 
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">>,
+  parts: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">> & {
+    readonly metrics: MetricRegistry;
+  },
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
+  const { metrics, ...given } = parts;
   const threadLogs = new ThreadLogNames(settings.wal.dir);
   const meta = openSqliteMetaStore(metaFile);
-  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined };
+  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined, watch: new LogMetrics(metrics) };
   const opened = await Engine.open({
     wal: await openThreadLog(settings.wal, 0, log.logger("wal"), mainLog),
     ...given,
