@@ -13,6 +13,7 @@ import { MetricRegistry } from "./base/metrics.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
+import type { AccountProvider } from "./db/auth/user.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { ThreadDb } from "./db/thread-db.ts";
 import { IngestThread } from "./engine/threads/ingest-thread.ts";
@@ -42,6 +43,7 @@ interface Running {
   readonly metrics: MetricRegistry;
   readonly tracer: Tracer;
   readonly http: HttpListener;
+  readonly accounts: AccountProvider | undefined;
 }
 
 /** A bug: the main thread ends the process. This one stands still from here on, so that no acknowledgement leaves meanwhile. */
@@ -76,6 +78,7 @@ async function start(options: WorkerStart): Promise<Running> {
   });
   setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
   const provider = settings.general.userProvider;
+  const accounts = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   const tracer = openTracer(settings, id, log.logger("trace"), metrics);
   tracer.isOn = isTracing;
   const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));
@@ -89,7 +92,7 @@ async function start(options: WorkerStart): Promise<Running> {
       port,
       db: new ThreadDb(thread),
       scheduler: new Scheduler(),
-      userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
+      userProvider: accounts,
       logger: log.logger("http"),
       metrics,
       tracer,
@@ -100,7 +103,7 @@ async function start(options: WorkerStart): Promise<Running> {
     socket,
     threads,
   );
-  return { log, metrics, tracer, http };
+  return { log, metrics, tracer, http, accounts };
 }
 
 let running: Running | undefined;
@@ -122,6 +125,8 @@ async function take(message: ToWorker): Promise<void> {
       return;
     case "metrics":
       return tell({ kind: "metrics", families: (await running?.metrics.countedHere()) ?? [] });
+    case "reload":
+      return tell({ kind: "reloaded", isWhole: (await running?.accounts?.reload()) ?? true });
     case "stop":
       await running?.http.stop(message.graceMs);
       await running?.tracer.close(TRACE_GRACE_MS);

@@ -2,7 +2,7 @@
  * The process: reads the command line, starts a server, ends it on a signal.
  *
  * Exit status: 0 after SIGINT or SIGTERM, 1 when the server cannot start or had to stop, 2 for a wrong command line. A second signal
- * ends the process at once.
+ * ends the process at once. SIGHUP reads accounts and certificates again; when the terminal of the process was closed, it ends it.
  *
  * Only a server loads the server: help and refusals of a command line or file take 0.04 s of processor time instead of 0.29 s.
  */
@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
+import { isTerminalGone } from "./base/process/terminal.ts";
 import { type Logger, RootLog } from "./base/log.ts";
 import { textLogWriter } from "./base/text-log.ts";
 import { printLogFilter } from "./base/text/log-filter.ts";
@@ -63,6 +64,14 @@ async function serve({ settings, warnings }: Start): Promise<void> {
     logger.info({ why }, "stopping");
     asked.resolve();
   };
+  let reload = async (): Promise<void> => logger.info({}, "nothing to reload: the server starts, and reads what is there");
+  const hadTerminal = process.stdin.isTTY || process.stderr.isTTY;
+  process.on("SIGHUP", () => {
+    if (isStopping) return;
+    if (isTerminalGone(hadTerminal)) return stop("SIGHUP");
+    logger.info({}, "reloading");
+    void reload(); // never rejects
+  });
   process.on("SIGINT", () => stop("SIGINT"));
   process.on("SIGTERM", () => stop("SIGTERM"));
   const bug = (error: unknown): void => {
@@ -77,6 +86,7 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   for (const warning of warnings) logger.warn({}, warning);
   const { startStandalone } = await import("./standalone.ts");
   const server = await startStandalone(settings, log, bug);
+  reload = () => server.reload();
   // Fail points count what the server itself does.
   const isRehearsed = settings.query.rehearses && armed.length === 0;
   const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, () => server.isAsked()) : undefined;

@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
+import { Reloads } from "./base/process/reloads.ts";
 import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
@@ -81,6 +82,8 @@ export interface Standalone {
   readonly url: string;
   /** Whether a client has asked a query. */
   isAsked(): boolean;
+  /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
+  reload(): Promise<void>;
   /** Ends in the order of the file header. */
   stop(): Promise<void>;
 }
@@ -105,6 +108,8 @@ export async function startStandalone(
   const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   opened.defer(() => userProvider?.close());
+  const reloads = new Reloads(logger);
+  if (userProvider !== undefined) reloads.add("accounts", () => userProvider.reload());
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
   const { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler } = database;
@@ -113,7 +118,7 @@ export async function startStandalone(
   const control = sharedControl(log, tracer);
   const marks = new ConnectionMarks();
   // HTTP comes last: who finds it ready goes on to the others.
-  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug, reloads }, listeners);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -140,11 +145,13 @@ export async function startStandalone(
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
+  if (userProvider !== undefined && shared.threads > 0) reloads.add("accounts of ingest threads", () => threads.reload());
   const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
   logger.info({ address: http.url, ...others.addresses, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   const running = opened.move();
   return {
     url: http.url,
+    reload: () => reloads.run(),
     isAsked: () => scheduler.queries.asked > 0,
     async stop() {
       await running.disposeAsync();
