@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
+import { ServiceManager } from "./base/process/service-manager.ts";
 import { isTerminalGone } from "./base/process/terminal.ts";
 import { type Logger, RootLog } from "./base/log.ts";
 import { textLogWriter } from "./base/text-log.ts";
@@ -56,12 +57,15 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   }
   const log = new RootLog(filter, await textLogWriter(settings.logging.format));
   const logger = log.logger("main");
+  const manager = ServiceManager.of(process.env, logger);
+  manager?.starting();
   const asked = Promise.withResolvers<void>();
   let isStopping = false;
   const stop = (why: string): void => {
     if (isStopping) process.exit(1);
     isStopping = true;
     logger.info({ why }, "stopping");
+    manager?.stopping();
     asked.resolve();
   };
   let reload = async (): Promise<void> => logger.info({}, "nothing to reload: the server starts, and reads what is there");
@@ -86,7 +90,12 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   for (const warning of warnings) logger.warn({}, warning);
   const { startStandalone } = await import("./standalone.ts");
   const server = await startStandalone(settings, log, bug);
-  reload = () => server.reload();
+  manager?.ready(`ready at ${server.url}`);
+  reload = async () => {
+    manager?.reloading();
+    await server.reload();
+    if (!isStopping) manager?.ready(`ready at ${server.url}`);
+  };
   // Fail points count what the server itself does.
   const isRehearsed = settings.query.rehearses && armed.length === 0;
   const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, () => server.isAsked()) : undefined;
