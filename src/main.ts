@@ -2,7 +2,7 @@
  * The process: reads the command line, starts a server, ends it on a signal.
  *
  * Exit status: 0 after SIGINT or SIGTERM, 1 when the server cannot start or had to stop, 2 for a wrong command line. A second signal
- * ends the process at once.
+ * ends the process at once. SIGHUP reads accounts and certificates again; when the terminal of the process was closed, it ends it.
  *
  * Only a server loads the server: help and refusals of a command line or file take 0.04 s of processor time instead of 0.29 s.
  */
@@ -10,6 +10,8 @@ import { readFileSync } from "node:fs";
 import { AssertionError, bugText } from "./base/assert.ts";
 import { DbError, errorText } from "./base/error.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
+import { ServiceManager } from "./base/process/service-manager.ts";
+import { isTerminalGone } from "./base/process/terminal.ts";
 import { type Logger, RootLog } from "./base/log.ts";
 import { textLogWriter } from "./base/text-log.ts";
 import { printLogFilter } from "./base/text/log-filter.ts";
@@ -55,14 +57,25 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   }
   const log = new RootLog(filter, await textLogWriter(settings.logging.format));
   const logger = log.logger("main");
+  const manager = ServiceManager.of(process.env, logger);
+  manager?.starting();
   const asked = Promise.withResolvers<void>();
   let isStopping = false;
   const stop = (why: string): void => {
     if (isStopping) process.exit(1);
     isStopping = true;
     logger.info({ why }, "stopping");
+    manager?.stopping();
     asked.resolve();
   };
+  let reload = async (): Promise<void> => logger.info({}, "nothing to reload: the server starts, and reads what is there");
+  const hadTerminal = process.stdin.isTTY || process.stderr.isTTY;
+  process.on("SIGHUP", () => {
+    if (isStopping) return;
+    if (isTerminalGone(hadTerminal)) return stop("SIGHUP");
+    logger.info({}, "reloading");
+    void reload(); // never rejects
+  });
   process.on("SIGINT", () => stop("SIGINT"));
   process.on("SIGTERM", () => stop("SIGTERM"));
   const bug = (error: unknown): void => {
@@ -77,6 +90,12 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   for (const warning of warnings) logger.warn({}, warning);
   const { startStandalone } = await import("./standalone.ts");
   const server = await startStandalone(settings, log, bug);
+  manager?.ready(`ready at ${server.url}`);
+  reload = async () => {
+    manager?.reloading();
+    await server.reload();
+    if (!isStopping) manager?.ready(`ready at ${server.url}`);
+  };
   // Fail points count what the server itself does.
   const isRehearsed = settings.query.rehearses && armed.length === 0;
   const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, () => server.isAsked()) : undefined;

@@ -11,9 +11,12 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
+import { Reloads } from "./base/process/reloads.ts";
+import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
+import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
@@ -31,7 +34,7 @@ import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { BackupPlaces, EngineParts } from "./engine/engine-parts.ts";
-import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { registerDiskFloor, registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
@@ -54,6 +57,7 @@ import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
+import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { listening, nameThreadLogs, openThreadLog, openThreadLogs, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
@@ -78,6 +82,8 @@ export interface Standalone {
   readonly url: string;
   /** Whether a client has asked a query. */
   isAsked(): boolean;
+  /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
+  reload(): Promise<void>;
   /** Ends in the order of the file header. */
   stop(): Promise<void>;
 }
@@ -102,6 +108,8 @@ export async function startStandalone(
   const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   opened.defer(() => userProvider?.close());
+  const reloads = new Reloads(logger);
+  if (userProvider !== undefined) reloads.add("accounts", () => userProvider.reload());
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
   const { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler } = database;
@@ -110,7 +118,7 @@ export async function startStandalone(
   const control = sharedControl(log, tracer);
   const marks = new ConnectionMarks();
   // HTTP comes last: who finds it ready goes on to the others.
-  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug, reloads }, listeners);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -137,6 +145,7 @@ export async function startStandalone(
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
+  if (userProvider !== undefined && shared.threads > 0) reloads.add("accounts of ingest threads", () => threads.reload());
   const counts = {
     ingestThreads: shared.threads + 1,
     queryThreads: queryThreads.threads,
@@ -147,6 +156,7 @@ export async function startStandalone(
   const running = opened.move();
   return {
     url: http.url,
+    reload: () => reloads.run(),
     isAsked: () => scheduler.queries.asked > 0,
     async stop() {
       await running.disposeAsync();
@@ -188,7 +198,8 @@ async function openDatabase(
   const metrics = new MetricRegistry().withProcessMetrics();
   const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
   opened.defer(() => tracer.close(TRACE_GRACE_MS));
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
+  opened.defer(watchLoop(metrics, systemClock, "main"));
+  const kept = { metrics, memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
@@ -205,6 +216,7 @@ async function openDatabase(
   const slow = keepSlowStatements(settings, db, ofStatements.watch, log);
   opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
+  registerDiskFloor(metrics, settings.storage.freeBytesMin);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, scheduler, log, metrics);
@@ -223,6 +235,7 @@ function useTimeZone({ general }: Settings): void {
 }
 
 function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb, spill: SpillFolder | undefined): void {
+  registerKernelMetrics(metrics);
   registerSpillMetrics(metrics, spill);
   db.showRunning(metrics);
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
@@ -364,14 +377,17 @@ function sharedControl(log: RootLog, tracer: Tracer): LogControl & Switches & { 
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">>,
+  parts: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">> & {
+    readonly metrics: MetricRegistry;
+  },
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
+  const { metrics, ...given } = parts;
   const threadLogs = new ThreadLogNames(settings.wal.dir);
   const meta = openSqliteMetaStore(metaFile);
-  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined };
+  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined, watch: new LogMetrics(metrics) };
   const opened = await Engine.open({
     wal: await openThreadLog(settings.wal, 0, log.logger("wal"), mainLog),
     ...given,

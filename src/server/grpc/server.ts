@@ -68,6 +68,8 @@ export interface GrpcOptions {
 export interface GrpcServer {
   /** The real one when any free port was asked for. */
   readonly port: number;
+  /** Reads certificate and key again; false: the old ones stay. Absent: it does not encrypt. */
+  readonly reload?: (() => boolean) | undefined;
   /** Takes no new calls; ends those under way after the grace. Stop it before the database closes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -94,6 +96,7 @@ export async function startGrpcServer(options: GrpcOptions): Promise<GrpcServer>
     logger.info({ address: `${hostname}:${port}` }, "gRPC listens");
     return {
       port,
+      reload: tls && (() => tls.reload()),
       async stop(graceMs) {
         // Those that stream for ever, such as a health watch, are told half-way.
         const telling = setTimeout(() => stopping.abort(), graceMs / 2);
