@@ -4,39 +4,16 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { blocksOf, settled, stopsOf } from "./support/document-blocks.ts";
 import { BESIDE_OTHERS } from "./support/server-process.ts";
 import { ROOT } from "./tidy/source-tree.ts";
-
-/** A command of the tour, and what the README shows below it. */
-interface Stop {
-  readonly command: string;
-  readonly shown: string | undefined;
-}
 
 const README_ADDRESS = "127.0.0.1:4000";
 const START_MS_MAX = 15_000;
 const STOP_MS_MAX = 10_000;
-const FENCE = /^```([^\n]*)\n([\s\S]*?)^```$/gm;
 
 const readme = await Bun.file(join(ROOT, "README.md")).text();
-const blocks = [...readme.matchAll(FENCE)].map(([, kind = "", text = ""]) => ({ kind, text: text.trimEnd() }));
-
-/** The commands marked `sh tour`, each with the block of output that follows it. */
-function tourOf(all: readonly { readonly kind: string; readonly text: string }[]): readonly Stop[] {
-  return all.flatMap(({ kind, text }, index) => {
-    if (kind !== "sh tour") return [];
-    const next = all[index + 1];
-    return [{ command: text, shown: next?.kind === "text" || next?.kind === "json" ? next.text : undefined }];
-  });
-}
-
-/** What differs between two runs, made equal: line ends and the time a query took. */
-function settled(output: string): string {
-  return output
-    .replaceAll("\r\n", "\n")
-    .trimEnd()
-    .replace(/"execution_time_ms":\d+/, '"execution_time_ms":0');
-}
+const blocks = blocksOf(readme);
 
 /** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
@@ -57,7 +34,7 @@ test("names only commands that exist", async () => {
 });
 
 describe.skipIf(Bun.which("curl") === null)("the tour", () => {
-  const stops = tourOf(blocks);
+  const stops = stopsOf(blocks);
   let folder = "";
   let address = "";
   let server: Bun.Subprocess | undefined;

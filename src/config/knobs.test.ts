@@ -3,7 +3,7 @@ import { INERT_KEYS } from "./inert-keys.ts";
 import { ALL_KNOBS, KNOBS } from "./knobs.ts";
 import { START_FLAGS } from "./start-flags.ts";
 
-test("every knob is in its section, is printed as it is read, and says why", () => {
+test("every knob is in its section, is printed as it is read, says why, and has a value or an example", () => {
   for (const [section, knobs] of Object.entries(KNOBS)) {
     for (const knob of Object.values(knobs)) {
       expect(knob.key.startsWith(`${section}.`)).toBe(section !== "general");
@@ -12,6 +12,8 @@ test("every knob is in its section, is printed as it is read, and says why", () 
   }
   for (const knob of ALL_KNOBS) {
     const literal = knob.kind.toToml(knob.default);
+    const shown = knob.default ?? knob.example;
+    expect(knob.kind.fromToml(JSON.parse(knob.kind.toToml(shown) ?? "null"))).toEqual({ ok: true, value: shown });
     if (literal !== undefined) expect(knob.kind.fromToml(JSON.parse(literal))).toEqual({ ok: true, value: knob.default });
   }
 });

@@ -23,6 +23,8 @@ export interface Knob<T> {
   readonly default: T;
   /** The default when it follows another setting; `default` is then what it comes to by default. */
   readonly derive?: (storage: StorageSettings) => T;
+  /** A value to show where the default is that the key is not set. */
+  readonly example?: NonNullable<T>;
   /** What the key does, and why its default is what it is. */
   readonly reason: string;
   /**
@@ -149,6 +151,7 @@ export const KNOBS: Knobs = {
       key: "default_timezone",
       kind: optional(timezone),
       default: undefined,
+      example: "Europe/Berlin",
       reason: "Time zone of the server as clients see it. Sessions start in UTC.",
     },
     autoCreateTable: {
@@ -173,6 +176,7 @@ export const KNOBS: Knobs = {
       key: "user_provider",
       kind: optional(userProvider),
       default: undefined,
+      example: "watch_file_user_provider:/etc/varve/users.txt",
       secret: true,
       reason: "Unset: no authentication, as clients of the contract expect on a fresh server that listens on 127.0.0.1 only.",
     },
@@ -260,6 +264,7 @@ export const KNOBS: Knobs = {
       key: "opentsdb.addr",
       kind: optional(address),
       default: undefined,
+      example: { host: "127.0.0.1", port: 4242 },
       reason: "Where put lines are taken over TCP, by custom at 127.0.0.1:4242. Unset: nowhere, since lines carry no credentials.",
     },
     allowUnauthenticated: {
@@ -642,6 +647,7 @@ export const KNOBS: Knobs = {
       key: "query.workers",
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
+      example: 2,
       reason:
         "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of many groups.",
     },

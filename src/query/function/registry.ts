@@ -30,36 +30,31 @@ import { TIME_FUNCTIONS } from "./family/time-functions.ts";
 import { VECTOR_FUNCTIONS } from "./family/vector-functions.ts";
 import { ZONE_FUNCTIONS } from "./family/zone-functions.ts";
 
-const ALL: readonly ScalarFunction[] = [
-  ...MATH_FUNCTIONS,
-  ...STRING_FUNCTIONS,
-  ...MYSQL_FUNCTIONS,
-  ...REGEX_FUNCTIONS,
-  ...HASH_FUNCTIONS,
-  ...IP_FUNCTIONS,
-  ...CONDITIONAL_FUNCTIONS,
-  ...TIME_FUNCTIONS,
-  ...BUCKET_FUNCTIONS,
-  ...CALENDAR_FUNCTIONS,
-  ...MYSQL_TIME_FUNCTIONS,
-  ...DATE_DIFFERENCE_FUNCTIONS,
-  ...ZONE_FUNCTIONS,
-  ...SESSION_FUNCTIONS,
-  ...POSTGRES_FUNCTIONS,
-  ...POSTGRES_CATALOG_FUNCTIONS,
-  ...JSON_FUNCTIONS,
-  ...JSON_BUILDING_FUNCTIONS,
-  ...VECTOR_FUNCTIONS,
-  ...SKETCH_FUNCTIONS,
-  ...GEO_FUNCTIONS,
-  ...GEO_LIST_FUNCTIONS,
-  ...LIST_FUNCTIONS,
-  ...LIST_SEARCH_FUNCTIONS,
-  ...LIST_TEXT_FUNCTIONS,
-  ...SERIES_FUNCTIONS,
-  ...ROW_FUNCTIONS,
-  ...MAP_FUNCTIONS,
+/** Functions that are about one thing. */
+export interface FunctionFamily {
+  readonly about: string;
+  readonly functions: readonly ScalarFunction[];
+}
+
+const FAMILIES: readonly FunctionFamily[] = [
+  { about: "Numbers", functions: MATH_FUNCTIONS },
+  { about: "Texts", functions: [...STRING_FUNCTIONS, ...MYSQL_FUNCTIONS] },
+  { about: "Regular expressions", functions: REGEX_FUNCTIONS },
+  { about: "Hashes and encodings", functions: HASH_FUNCTIONS },
+  { about: "Addresses", functions: IP_FUNCTIONS },
+  { about: "Conditions", functions: CONDITIONAL_FUNCTIONS },
+  { about: "Times", functions: [...TIME_FUNCTIONS, ...BUCKET_FUNCTIONS, ...CALENDAR_FUNCTIONS, ...MYSQL_TIME_FUNCTIONS] },
+  { about: "Differences of times, and zones", functions: [...DATE_DIFFERENCE_FUNCTIONS, ...ZONE_FUNCTIONS] },
+  { about: "The session", functions: SESSION_FUNCTIONS },
+  { about: "JSON", functions: [...JSON_FUNCTIONS, ...JSON_BUILDING_FUNCTIONS] },
+  { about: "Lists", functions: [...LIST_FUNCTIONS, ...LIST_SEARCH_FUNCTIONS, ...LIST_TEXT_FUNCTIONS, ...SERIES_FUNCTIONS] },
+  { about: "Structs and maps", functions: [...ROW_FUNCTIONS, ...MAP_FUNCTIONS] },
+  { about: "Vectors", functions: VECTOR_FUNCTIONS },
+  { about: "Sketches", functions: SKETCH_FUNCTIONS },
+  { about: "Places", functions: [...GEO_FUNCTIONS, ...GEO_LIST_FUNCTIONS] },
+  { about: "What PostgreSQL's clients look up", functions: [...POSTGRES_FUNCTIONS, ...POSTGRES_CATALOG_FUNCTIONS] },
 ];
+const ALL: readonly ScalarFunction[] = FAMILIES.flatMap(({ functions }) => functions);
 const BY_NAME: ReadonlyMap<string, ScalarFunction> = new Map([...ALL, ...MEMBER_FUNCTIONS].map((entry) => [entry.name, entry]));
 const MEMBERS: ReadonlySet<string> = new Set(MEMBER_FUNCTIONS.map(({ name }) => name));
 /** Names ending in `_op` stand for operators and cannot be called by name. */
@@ -84,6 +79,12 @@ export function operatorFunction(name: string): ScalarFunction {
 
 /** The functions that clients can call. */
 export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = ALL.filter(({ name }) => !isInternal(name));
+
+/** The same by what they are about. */
+export const FUNCTION_FAMILIES: readonly FunctionFamily[] = FAMILIES.map(({ about, functions }) => ({
+  about,
+  functions: functions.filter(({ name }) => !isInternal(name)),
+}));
 
 /** Names that clients can call. */
 export function functionNames(): readonly string[] {

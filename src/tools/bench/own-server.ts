@@ -6,7 +6,10 @@ import { join, resolve } from "node:path";
 const WAIT_MILLIS = 30_000;
 /** What its log says once it listens. */
 const READY = "ready";
-const MAIN = resolve(import.meta.dir, "../../main.ts");
+/** This program, for it to be started anew: a single-file build is all of it. */
+const PROGRAM: readonly string[] = Bun.isStandaloneExecutable
+  ? [process.execPath]
+  : [process.execPath, resolve(import.meta.dir, "../../main.ts")];
 
 /** See the file header. */
 export class OwnServer {
@@ -26,7 +29,7 @@ export class OwnServer {
     const free = "127.0.0.1:0";
     const addresses = ["--http-addr", free, "--grpc-bind-addr", free, "--mysql-addr", free, "--postgres-addr", free];
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("VARVE") && !name.startsWith("GREPTIMEDB_"));
-    const child = Bun.spawn([process.execPath, MAIN, ...addresses, "--data-home", join(folder, "data")], {
+    const child = Bun.spawn([...PROGRAM, ...addresses, "--data-home", join(folder, "data")], {
       cwd: folder,
       env: Object.fromEntries(inherited),
       stdin: "ignore",

@@ -124,6 +124,9 @@ function isValueType(text: string): text is ValueType {
   return text === "scalar" || text === "string" || text === "vector" || text === "matrix";
 }
 
+/** All functions, by name. */
+export const FUNCTIONS: readonly FunctionSignature[] = [...BY_NAME.values()];
+
 /** The function of that name; names are in lower case. */
 export function functionNamed(name: string): FunctionSignature | undefined {
   return BY_NAME.get(name);
