@@ -3,7 +3,7 @@
  *
  * Measured with `parse.bench.ts` and the TSBS statements (2 cores, Bun 1.4.5, warm): 6.5 µs for 16 tokens, 12 µs for a grouped query of
  * 36 tokens (a third of it the lexer), 23 µs for one of 77; an IN list of 10,000 takes 4 ms, an INSERT of 25,000 rows (1 MB) 62 ms.
- * The first text pays 25 ms for building lexer and parser.
+ * The first text pays 30 ms of processor time for building lexer and parser (`late-lookahead.ts`).
  */
 import { atOnce } from "../../base/scheduler/pace.ts";
 import type { IToken } from "chevrotain";
