@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
+import { threadScript } from "./base/process/thread-script.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
@@ -279,7 +280,7 @@ function toldOfWork(tracer: Tracer, metrics: MetricRegistry): OnBackgroundWork {
 function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits & { readonly calls: CallThreads } {
   return {
     calls: new CallThreads(() =>
-      startThread(() => new Worker(new URL("./query/workers/call-worker.ts", import.meta.url).href, { name: "calls" })),
+      startThread(() => new Worker(threadScript("./query/workers/call-worker.ts", import.meta.url), { name: "calls" })),
     ),
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,

@@ -48,15 +48,21 @@ export interface VarveProcess {
   ended(): Promise<Ending>;
 }
 
-/** Runs `bun run src/main.ts` with these arguments; `wrapper` is a command that starts the command that follows it, e.g. `nsenter`. */
+/**
+ * Runs `bun run src/main.ts` with these arguments.
+ *
+ * @param wrapper a command that starts the command that follows it, e.g. `nsenter`
+ * @param main the file that is run
+ */
 export function launchVarve(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdin = "",
   wrapper: readonly string[] = [],
+  main: string = join(ROOT, "src/main.ts"),
 ): VarveProcess {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
-  const child = Bun.spawn([...wrapper, process.execPath, "run", join(ROOT, "src/main.ts"), ...args], {
+  const child = Bun.spawn([...wrapper, process.execPath, "run", main, ...args], {
     cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
     env: { ...inherited, ...BESIDE_OTHERS, ...env },
     stdin: new Blob([stdin]),
@@ -114,6 +120,8 @@ export interface ServerOptions {
   readonly config?: string;
   /** A command that starts the command that follows it. */
   readonly wrapper?: readonly string[];
+  /** The file that is run instead of `src/main.ts`. */
+  readonly main?: string;
 }
 
 /** A data directory and the server that runs on it, which can be stopped, killed and started again. */
@@ -219,7 +227,7 @@ export class TestServer {
   }
 
   private async launch(): Promise<void> {
-    this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper);
+    this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper, this.options.main);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
     this.grpc = typeof grpc === "string" ? grpc : "";
