@@ -51,6 +51,8 @@ const RESULTS = join(import.meta.dir, "results");
 /** Lines of logs, unless there are fewer rows. */
 const LOG_LINES_MAX = 1_000_000;
 const EXIT_USAGE = 2;
+/** Makes what `bun install` makes, of the sources that are measured: servers start from it. */
+const BUILD_SCRIPT = join(import.meta.dir, "../bin/build-server.ts");
 /** Figures are published, but some queries have no right answer: the report says which. */
 const EXIT_WRONG = 1;
 /** What the commands that push send. */
@@ -59,6 +61,11 @@ const PUSHED: Readonly<Partial<Record<Options["command"], readonly PushProtocol[
   opentsdb: ["opentsdb"],
   otlp: PUSH_PROTOCOLS.filter((name) => name.startsWith("otlp")),
 };
+
+async function buildServer(): Promise<void> {
+  const status = await Bun.spawn([process.execPath, "run", BUILD_SCRIPT], { stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exited;
+  if (status !== 0) throw new Error(`cannot measure: ${BUILD_SCRIPT} ended with status ${status}`);
+}
 
 /** Runs one command line and returns the exit status. */
 async function main(args: readonly string[]): Promise<number> {
@@ -70,6 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (options.command === "micro") return await runMicro(options.filters, options.out);
   if (options.isSmoke) waitForNoRest();
   const progress = terminalProgress();
+  if (!options.isSmoke) await buildServer();
   const workDirectory = resolve(options.workDirectory ?? (await mkdtemp(join(tmpdir(), "varve-bench-"))));
   await mkdir(workDirectory, { recursive: true });
   try {

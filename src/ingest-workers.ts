@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { threadScript } from "./base/process/thread-script.ts";
 import type { DbError } from "./base/error.ts";
 import type { LogFilter, RootLog } from "./base/log.ts";
 import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
@@ -134,7 +135,7 @@ export async function startIngestThreads({ http, metrics, tracer, log, script, .
     isTracing: tracer.isOn,
     port: http.port,
     socket: socket.path,
-    script: script ?? new URL("./ingest-worker.ts", import.meta.url).href,
+    script: script ?? threadScript("./ingest-worker.ts", import.meta.url),
     onBug: (error) => parts.onBug(error),
   });
   metrics.addThreads(() => workers.metrics());

@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
 import { systemClock } from "./base/clock.ts";
 import { openFilesMax, startThread } from "./base/process/descriptors.ts";
+import { threadScript } from "./base/process/thread-script.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
@@ -104,7 +105,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
     limits: SHARE_LIMITS,
     clock: systemClock,
     startWorker(name) {
-      const worker = startThread(() => new Worker(new URL("./query-worker.ts", import.meta.url).href, { name }));
+      const worker = startThread(() => new Worker(threadScript("./query-worker.ts", import.meta.url), { name }));
       worker.postMessage(start);
       return worker;
     },

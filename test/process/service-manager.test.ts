@@ -1,6 +1,5 @@
-/** A real process under a service manager: ready when all listeners are, alive, reloading, stopping; deploy/systemd says so. */
+/** A real process under a service manager: ready when all listeners are, alive, reloading, stopping; deploy/varve.service says so. */
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatagramSocket } from "../support/datagram-socket.ts";
 import { TestServer, temporaryFolder } from "../support/server-process.ts";
@@ -37,21 +36,4 @@ test("READY when every listener answers, WATCHDOG from the event loop, RELOADING
   expect((await server.stop()).status).toBe(0);
   await socket.has((message) => message === "STOPPING=1");
   expect(messages.filter((message) => message.startsWith("READY"))).toEqual([]);
-});
-
-test("the unit file asks for what the server tells", () => {
-  const unit = readFileSync(join(import.meta.dir, "../../deploy/systemd/varve.service"), "utf8");
-  for (const line of ["Type=notify-reload", "NotifyAccess=main", "WatchdogSec=30s", "StateDirectory=varve"]) {
-    expect(unit).toMatch(new RegExp(`^${line}$`, "m"));
-  }
-  const analyze = Bun.which("systemd-analyze");
-  if (analyze === null) return;
-  const { stderr } = Bun.spawnSync([analyze, "verify", "--man=no", join(import.meta.dir, "../../deploy/systemd/varve.service")], {
-    stderr: "pipe",
-  });
-  const own = stderr
-    .toString()
-    .split("\n")
-    .filter((line) => line.includes("Unknown") || line.includes("Failed to parse"));
-  expect(own.filter((line) => line.includes("varve.service") && !line.includes("notify-reload"))).toEqual([]);
 });
