@@ -1,5 +1,5 @@
-# Varve in a small image: Bun without its build tools, the runtime dependencies, the sources as they are. Nothing is built but the protobuf
-# messages and the dashboard, since Bun runs TypeScript. Build: docker build -t varve .   Run: docker run -p 4000:4000 -v varve:/data varve
+# Varve in a small image: Bun without its build tools, the runtime dependencies, the sources, and what `prepare` makes of them: protobuf
+# messages, the dashboard, the program with its bytecode, which starts in half the time. Build: docker build -t varve .   Run: docker run -p 4000:4000 -v varve:/data varve
 
 # Locked runtime dependencies alone: developers' tools stay out of the image.
 FROM oven/bun:1.4.5-slim AS dependencies
@@ -7,23 +7,25 @@ WORKDIR /app
 COPY package.json bun.lock ./
 RUN bun install --frozen-lockfile --production --ignore-scripts
 
-# The protobuf messages and the dashboard, made by developers' tools (`prepare`).
+# What is made by developers' tools (`prepare`), in the folder of the last stage: a build is run where it was made.
 FROM oven/bun:1.4.5-slim AS made
 WORKDIR /app
 COPY package.json bun.lock tsconfig.json ./
+RUN bun install --frozen-lockfile --ignore-scripts
 COPY proto ./proto
 COPY bin ./bin
-COPY src/dashboard ./src/dashboard
-RUN bun install --frozen-lockfile
+COPY src ./src
+RUN bun run prepare
 
 FROM oven/bun:1.4.5-slim
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json LICENSE ./
+COPY package.json bun.lock LICENSE ./
 COPY src ./src
 COPY --from=made /app/proto/gen ./proto/gen
 COPY --from=made /app/src/dashboard/gen ./src/dashboard/gen
+COPY --from=made /app/gen ./gen
 # The base image brings the user `bun` (1000). The data folder is theirs before it becomes a volume, so that a new volume is theirs too.
 RUN mkdir /data && chown bun:bun /data
 USER bun

@@ -32,7 +32,7 @@ import { queriesText } from "./macro/query-report.ts";
 import { WARM_MILLIS_MIN } from "./macro/query-timing.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
 import { runRemoteHours } from "./macro/remote-write-hours.ts";
-import { compactionText, headText, ingestText, soakText, startText } from "./macro/report.ts";
+import { headText, ingestText, soakText, startText, SWITCHES, switchText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
 import { killAllServers } from "./macro/server-process.ts";
@@ -51,6 +51,8 @@ const RESULTS = join(import.meta.dir, "results");
 /** Lines of logs, unless there are fewer rows. */
 const LOG_LINES_MAX = 1_000_000;
 const EXIT_USAGE = 2;
+/** Makes what `bun install` makes, of the sources that are measured: servers start from it. */
+const BUILD_SCRIPT = join(import.meta.dir, "../bin/build-server.ts");
 /** Figures are published, but some queries have no right answer: the report says which. */
 const EXIT_WRONG = 1;
 /** What the commands that push send. */
@@ -59,6 +61,11 @@ const PUSHED: Readonly<Partial<Record<Options["command"], readonly PushProtocol[
   opentsdb: ["opentsdb"],
   otlp: PUSH_PROTOCOLS.filter((name) => name.startsWith("otlp")),
 };
+
+async function buildServer(): Promise<void> {
+  const status = await Bun.spawn([process.execPath, "run", BUILD_SCRIPT], { stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exited;
+  if (status !== 0) throw new Error(`cannot measure: ${BUILD_SCRIPT} ended with status ${status}`);
+}
 
 /** Runs one command line and returns the exit status. */
 async function main(args: readonly string[]): Promise<number> {
@@ -70,6 +77,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (options.command === "micro") return await runMicro(options.filters, options.out);
   if (options.isSmoke) waitForNoRest();
   const progress = terminalProgress();
+  if (!options.isSmoke) await buildServer();
   const workDirectory = resolve(options.workDirectory ?? (await mkdtemp(join(tmpdir(), "varve-bench-"))));
   await mkdir(workDirectory, { recursive: true });
   try {
@@ -156,7 +164,7 @@ async function measureIngest(
   const keep = (target: Target): boolean => options.command !== "ingest" && target === varve[0];
   const { keepsWorkDirectory: keepsDirectories } = options;
   const { results, keptDirectory } = await runIngest({ cases, input, workDirectory, runs, progress, keep, keepsDirectories });
-  const pieces = [ingestText(results, varve[0]?.name ?? "Varve"), ...compactionText(results), ...notes];
+  const pieces = [ingestText(results, varve[0]?.name ?? "Varve"), ...SWITCHES.flatMap((name) => switchText(results, name)), ...notes];
   if (keptDirectory !== undefined)
     pieces.push(await measureQueries({ ...options, input: input.path }, workDirectory, keptDirectory, progress));
   return pieces;
@@ -181,11 +189,12 @@ async function measureQueries(options: Options, workDirectory: string, kept: str
   return queriesText(await runQueries({ varve, influxdb, queries, rounds, withDuckdb, startsAnew: !isSmoke, progress }));
 }
 
-/** What of Varve is measured: every number of threads, with and without merges. */
-function choicesOf({ threads, compaction }: Options): readonly VarveChoices[] {
-  const counts = threads.length === 0 ? [undefined] : threads;
-  const merges = compaction.length === 0 ? [undefined] : compaction;
-  return counts.flatMap((count) => merges.map((merge) => ({ threads: count, compaction: merge })));
+/** What of Varve is measured: every number of threads, with and without merges and traces. */
+function choicesOf(options: Options): readonly VarveChoices[] {
+  const each = <T>(values: readonly T[]): readonly (T | undefined)[] => (values.length === 0 ? [undefined] : values);
+  return each(options.threads).flatMap((threads) =>
+    each(options.compaction).flatMap((compaction) => each(options.tracing).map((tracing) => ({ threads, compaction, tracing }))),
+  );
 }
 
 /** Varve with every mode of durability, number of threads and compaction asked for. */

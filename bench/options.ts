@@ -5,7 +5,7 @@ import { GRPC_WORKLOADS, type GrpcWorkload } from "./macro/grpc/workloads.ts";
 import { PEERS, type PeerName } from "./macro/peers.ts";
 import { PROMQL_PEERS, type PromqlPeer } from "./macro/promql-servers.ts";
 import { QUERY_TYPES } from "./macro/queries.ts";
-import { type Compaction, COMPACTIONS, DURABILITIES, type Durability } from "./macro/target.ts";
+import { DURABILITIES, type Durability, ON_OFF, type OnOff } from "./macro/target.ts";
 
 /** What `--help` prints. */
 export const HELP = `Measures Varve: ingest, queries, starts, and the loops inside.
@@ -27,6 +27,8 @@ Examples:
   bun bench wires --only select --peers none   some of it, Varve alone
   bun bench dashboards --clients 50            dashboards of 8 PromQL range queries every 5 s beside remote write at full rate
   bun bench replay                             ready times, replay of a log after SIGKILL, idle memory, small writes
+  bun bench ingest --peers none --no-small --tracing on,off
+                                               what tracing every request costs
   bun bench soak --minutes 60                  an hour of full-rate ingest with deletes, a time to live and compaction: what grows?
   bun bench series-churn --minutes 60 --threads 1,2
                                                ever-new series with a time to live of --ttl: does memory stay flat?
@@ -77,6 +79,7 @@ Options:
   --durability LIST  wal.sync of Varve: always, interval, never (always)
   --threads LIST     ingest threads of Varve, e.g. 1,2: each is measured (as many as suit the machine)
   --compaction LIST  on, off, or both, and then the ratio: whether Varve merges files meanwhile (on)
+  --tracing LIST     the same: whether Varve traces every request, into itself (off)
   --peers LIST       all, none, or some of influxdb, victoria, questdb-sync, questdb-nosync (all)
                      promql: of victoria, prometheus; wires: all, the real servers that are found, or none
   --questdb-jar FILE QuestDB's jar ($QUESTDB_JAR)
@@ -200,7 +203,9 @@ export interface Options {
   /** Numbers of ingest threads; empty: what the server chooses. */
   readonly threads: readonly number[];
   /** Whether files merge while rows come in; empty: as the server chooses. */
-  readonly compaction: readonly Compaction[];
+  readonly compaction: readonly OnOff[];
+  /** Whether requests are traced; empty: they are not. */
+  readonly tracing: readonly OnOff[];
   readonly peers: readonly PeerName[];
   readonly promqlPeers: readonly PromqlPeer[];
   /** Wires: whether the real servers are measured too, where they are found. */
@@ -271,7 +276,8 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     seriesPerSecond: whole("rate", values.rate, 1000),
     durabilities: list("durability", values.durability ?? "always", DURABILITIES),
     threads: values.threads === undefined ? [] : values.threads.split(",").map((text) => whole("threads", text.trim(), 1)),
-    compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, COMPACTIONS),
+    compaction: values.compaction === undefined ? [] : list("compaction", values.compaction, ON_OFF),
+    tracing: values.tracing === undefined ? [] : list("tracing", values.tracing, ON_OFF),
     peers: command === "promql" || command === "wires" ? [] : peersOf(peers, PEERS),
     withWirePeers: command === "wires" && wirePeersOf(peers),
     promqlPeers: command === "promql" ? peersOf(peers, PROMQL_PEERS) : [],
@@ -317,6 +323,7 @@ function parse(args: readonly string[]) {
         durability: VALUE,
         threads: VALUE,
         compaction: VALUE,
+        tracing: VALUE,
         peers: VALUE,
         "questdb-jar": VALUE,
         runs: VALUE,

@@ -8,8 +8,9 @@
  * 3. the built dashboard, under `dashboard/gen`.
  *
  * A bundle is one file, so a module's `import.meta.url` would be the bundle's. Here it is the module's place below `src`, so that
- * `new URL("./merge-worker.ts", import.meta.url)` finds the thread's script and `new URL("./dashboard/gen", …)` the pages, as in the
- * source tree. A build takes 1 s of processor time; the file has 118 MB, of which Bun is 109.
+ * `threadScript("./merge-worker.ts", import.meta.url)` finds the thread's script and `new URL("./dashboard/gen", …)` the pages, as in the
+ * source tree. Bundles share their parts, and have the bytecode of all functions: ready after 0.27 s of processor time instead of 0.49. A
+ * build takes 3 s of it; the file has 136 MB, of which Bun is 109.
  *
  * Neither `.env` nor `bunfig.toml` of the folder that it is started in is read: settings come from where the help says.
  */
@@ -24,7 +25,7 @@ const DASHBOARD = join(SOURCE, "dashboard/gen");
 /** Where Bun shows what an executable holds. */
 const INSIDE = "file:///$bunfs/root";
 /** How the code names the script of a thread. */
-const THREAD = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
+const THREAD = /threadScript\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
 /** How the program asks for its commit. */
 const COMMIT = 'process.env["VARVE_COMMIT"]';
 /** What the server takes of the dashboard's files; the rest of the folder is not there. */
@@ -48,7 +49,9 @@ async function buildExecutable(target: string, commit: string): Promise<void> {
       entrypoints: [join(SOURCE, "main.ts"), ...threadScripts().map((path) => join(SOURCE, path))],
       root: SOURCE,
       naming: { asset: "[dir]/[name].[ext]" },
+      format: "esm",
       splitting: true,
+      bytecode: true,
       plugins: [{ name: "places", setup: (builder) => keepPlaces(builder, commit) }],
       compile: { outfile: work, autoloadDotenv: false, autoloadBunfig: false },
       throw: true,
@@ -64,8 +67,10 @@ function keepPlaces(build: Bun.PluginBuilder, commit: string): void {
   build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
     const inside = relative(SOURCE, path);
     if (inside.startsWith("..")) return undefined;
-    const text = (await Bun.file(path).text()).replaceAll("import.meta.url", JSON.stringify(`${INSIDE}/${inside}`));
-    return { loader: "ts", contents: inside === "main.ts" ? text.replace(COMMIT, JSON.stringify(commit)) + pages() : text };
+    const text = (await Bun.file(path).text())
+      .replaceAll("import.meta.url", JSON.stringify(`${INSIDE}/${inside}`))
+      .replaceAll(COMMIT, JSON.stringify(commit));
+    return { loader: "ts", contents: inside === "main.ts" ? text + pages() : text };
   });
 }
 

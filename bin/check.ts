@@ -14,8 +14,11 @@ interface Step {
   readonly command: readonly string[];
 }
 
-/** In order of their time, cheapest first. Tests run last, since their summary gives the counts. */
+/** Servers of the tests start from the build, as those of users do: in half the time. */
+const BUILD_SCRIPT = "bin/build-server.ts";
+/** In order of their time, cheapest first, but for the build. Tests run last, since their summary gives the counts. */
 const STEPS: readonly Step[] = [
+  { name: "build", command: [BUILD_SCRIPT] },
   { name: "format", command: ["biome", "format", "--reporter=summary"] },
   { name: "types", command: ["tsc", "--noEmit"] },
   { name: "types of the dashboard", command: ["tsc", "--noEmit", "-p", "src/dashboard"] },
@@ -40,7 +43,8 @@ function secondsSince(start: number): string {
 /** Runs one step; its output is shown only when it fails. */
 async function runStep(step: Step): Promise<boolean> {
   const start = performance.now();
-  const child = Bun.spawn([process.execPath, "x", "--no-install", ...step.command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const run = step.command[0] === BUILD_SCRIPT ? ["run"] : ["x", "--no-install"];
+  const child = Bun.spawn([process.execPath, ...run, ...step.command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, err, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const ok = status === 0;
   say(`${ok ? "ok  " : "FAIL"} ${step.name.padEnd(10)} ${secondsSince(start)}   ${step.command.join(" ")}`);

@@ -8,10 +8,12 @@ import { bugText } from "./base/assert.ts";
 import { armFailPoints, FAIL_POINTS_VARIABLE } from "./base/process/fail-point.ts";
 import { textLogWriter } from "./base/text-log.ts";
 import { RootLog } from "./base/log.ts";
+import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
+import type { AccountProvider } from "./db/auth/user.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
 import { ThreadDb } from "./db/thread-db.ts";
 import { IngestThread } from "./engine/threads/ingest-thread.ts";
@@ -22,6 +24,7 @@ import type { FromWorker, ToWorker, WorkerStart } from "./ingest-workers.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startIngestServer } from "./server/http/ingest-server.ts";
 import type { HttpListener } from "./server/http/listener.ts";
+import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { listening, openThreadLog, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
 
 declare const self: Worker;
@@ -40,6 +43,7 @@ interface Running {
   readonly metrics: MetricRegistry;
   readonly tracer: Tracer;
   readonly http: HttpListener;
+  readonly accounts: AccountProvider | undefined;
 }
 
 /** A bug: the main thread ends the process. This one stands still from here on, so that no acknowledgement leaves meanwhile. */
@@ -56,7 +60,10 @@ async function start(options: WorkerStart): Promise<Running> {
   const { id, threads, settings, logFilter, isTracing, port, socket } = options;
   const log = new RootLog(logFilter, await textLogWriter(settings.logging.format));
   const shared = new SharedState(threads, options.sharedMemory);
-  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), { isRecovered: true });
+  const metrics = new MetricRegistry();
+  watchLoop(metrics, systemClock, `ingest-${id}`);
+  const known = { isRecovered: true, watch: new LogMetrics(metrics) };
+  const wal = await openThreadLog(settings.wal, id, log.logger("wal"), known);
   await wal.recover(() => undefined);
   const thread = new IngestThread({
     id,
@@ -71,7 +78,7 @@ async function start(options: WorkerStart): Promise<Running> {
   });
   setInterval(() => thread.tellHealth(), HEALTH_MILLIS);
   const provider = settings.general.userProvider;
-  const metrics = new MetricRegistry();
+  const accounts = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   const tracer = openTracer(settings, id, log.logger("trace"), metrics);
   tracer.isOn = isTracing;
   const memory = new ServerMemory(Math.floor(memoryLimitOf(settings) / (threads + 1)));
@@ -85,7 +92,7 @@ async function start(options: WorkerStart): Promise<Running> {
       port,
       db: new ThreadDb(thread),
       scheduler: new Scheduler(),
-      userProvider: provider === undefined ? undefined : createUserProvider(provider, log.logger("auth")),
+      userProvider: accounts,
       logger: log.logger("http"),
       metrics,
       tracer,
@@ -96,7 +103,7 @@ async function start(options: WorkerStart): Promise<Running> {
     socket,
     threads,
   );
-  return { log, metrics, tracer, http };
+  return { log, metrics, tracer, http, accounts };
 }
 
 let running: Running | undefined;
@@ -118,6 +125,8 @@ async function take(message: ToWorker): Promise<void> {
       return;
     case "metrics":
       return tell({ kind: "metrics", families: (await running?.metrics.countedHere()) ?? [] });
+    case "reload":
+      return tell({ kind: "reloaded", isWhole: (await running?.accounts?.reload()) ?? true });
     case "stop":
       await running?.http.stop(message.graceMs);
       await running?.tracer.close(TRACE_GRACE_MS);

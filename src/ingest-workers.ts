@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { threadScript } from "./base/process/thread-script.ts";
 import type { DbError } from "./base/error.ts";
 import type { LogFilter, RootLog } from "./base/log.ts";
 import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
@@ -22,6 +23,8 @@ import type { HttpServer } from "./server/http/server.ts";
 
 /** Longest wait for a thread's metrics, in milliseconds: a scrape then shows what it said last. */
 const METRICS_WAIT_MILLIS = 1000;
+/** Longest wait for a thread to read accounts again, in milliseconds. */
+const RELOAD_WAIT_MILLIS = 5000;
 /** Longest path of a socket in bytes, of 108 with the end mark. */
 const SOCKET_PATH_BYTES_MAX = 107;
 const CORES_PER_THREAD = 2;
@@ -53,6 +56,8 @@ export type ToWorker =
   | { readonly kind: "filter"; readonly filter: LogFilter }
   | { readonly kind: "trace"; readonly isOn: boolean }
   | { readonly kind: "metrics" }
+  /** Read accounts again. */
+  | { readonly kind: "reload" }
   /** Stop accepting, finish requests. */
   | { readonly kind: "stop"; readonly graceMs: number };
 
@@ -61,6 +66,8 @@ export type FromWorker =
   | { readonly kind: "listening" }
   | { readonly kind: "refused"; readonly error: ToldError }
   | { readonly kind: "metrics"; readonly families: MetricFamilies }
+  /** `isWhole`: what was found is in force. */
+  | { readonly kind: "reloaded"; readonly isWhole: boolean }
   | { readonly kind: "stopped" }
   | { readonly kind: "bug"; readonly text: string };
 
@@ -101,6 +108,8 @@ export interface IngestThreads {
   setFilter(filter: LogFilter): void;
   /** Switches traces on all of them. */
   setTracing(isOn: boolean): void;
+  /** Lets them read accounts again; false: one of them cannot, or does not answer. */
+  reload(): Promise<boolean>;
   /** Stops accepting and waits for their requests, for at most `graceMs`. Their logs stay open until the engine closes. */
   stopListening(graceMs: number): Promise<void>;
   /** Ends them, once the engine is closed. */
@@ -110,6 +119,7 @@ export interface IngestThreads {
 const NO_THREADS: IngestThreads = {
   setFilter: () => undefined,
   setTracing: () => undefined,
+  reload: () => Promise.resolve(true),
   stopListening: () => Promise.resolve(),
   end: () => undefined,
 };
@@ -125,13 +135,14 @@ export async function startIngestThreads({ http, metrics, tracer, log, script, .
     isTracing: tracer.isOn,
     port: http.port,
     socket: socket.path,
-    script: script ?? new URL("./ingest-worker.ts", import.meta.url).href,
+    script: script ?? threadScript("./ingest-worker.ts", import.meta.url),
     onBug: (error) => parts.onBug(error),
   });
   metrics.addThreads(() => workers.metrics());
   return {
     setFilter: (filter) => workers.setFilter(filter),
     setTracing: (isOn) => workers.setTracing(isOn),
+    reload: () => workers.reload(),
     stopListening: async (graceMs) => {
       await workers.stopListening(graceMs);
       await forwarded.stop(graceMs); // The socket outlives the requests that came over it.
@@ -164,6 +175,7 @@ interface Running {
   readonly worker: Worker;
   families: MetricFamilies;
   onMetrics: (() => void) | undefined;
+  onReloaded: ((isWhole: boolean) => void) | undefined;
   readonly stopped: PromiseWithResolvers<void>;
 }
 
@@ -187,6 +199,21 @@ class IngestWorkers {
   /** Switches traces on all threads. */
   setTracing(isOn: boolean): void {
     for (const { worker } of this.running) post(worker, { kind: "trace", isOn });
+  }
+
+  /** Lets all threads read accounts again; false: one cannot use them, or does not answer. */
+  async reload(): Promise<boolean> {
+    const answers = this.running.map((running) => {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => resolve(false), RELOAD_WAIT_MILLIS);
+      running.onReloaded = (isWhole) => {
+        clearTimeout(timer);
+        resolve(isWhole);
+      };
+      post(running.worker, { kind: "reload" });
+      return promise;
+    });
+    return (await Promise.all(answers)).every(Boolean);
   }
 
   /** What each thread counts. */
@@ -223,7 +250,7 @@ class IngestWorkers {
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
-    const running: Running = { worker, families: [], onMetrics: undefined, stopped: Promise.withResolvers() };
+    const running: Running = { worker, families: [], onMetrics: undefined, onReloaded: undefined, stopped: Promise.withResolvers() };
     const listening = Promise.withResolvers<void>();
     const fail = (why: string): void => {
       engine.threadDied(id, why); // While the server stops, nothing waits for it: the log has what it acknowledged.
@@ -263,6 +290,9 @@ class IngestWorkers {
       case "metrics":
         running.families = message.families;
         running.onMetrics?.();
+        return;
+      case "reloaded":
+        running.onReloaded?.(message.isWhole);
         return;
       case "stopped":
         running.stopped.resolve();

@@ -8,11 +8,12 @@ import { availableParallelism } from "node:os";
 import { Counter, Gauge } from "prom-client";
 import { systemClock } from "./base/clock.ts";
 import { openFilesMax, startThread } from "./base/process/descriptors.ts";
+import { threadScript } from "./base/process/thread-script.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
-import { SHARE_LIMITS } from "./query/workers/limits.ts";
+import { GROUPS_MIN, SHARE_LIMITS } from "./query/workers/limits.ts";
 import { type PoolCounts, WorkerPool } from "./query/workers/worker-pool.ts";
 
 /** Part of what would be enough for all that this thread has beside workers. */
@@ -44,20 +45,41 @@ export interface PageMemory {
  */
 const OTHER_CORES = 2;
 
-/** Query workers under these settings. */
-export function queryThreadsOf({ query }: Settings): number {
-  return query.workers ?? Math.max(0, availableParallelism() - OTHER_CORES);
+/** A worker is a thread more with a heap and pages of its own: below, a server has none unless it is told to. */
+const MEMORY_BYTES_MIN = 1024 * 1024 * 1024;
+/** Part of the pages' memory that is the worker's where it only takes groups. Reason: this thread still reads all that is read. */
+const GROUPS_PART = 1 / 3;
+
+/** Threads for queries. */
+export interface QueryThreads {
+  readonly threads: number;
+  /** As `QueryWorkers.sharesRows`. */
+  readonly sharesRows: boolean;
+}
+
+/**
+ * Query workers under these settings. Where no core is left for them there is one that takes half of groups that are many, of which this
+ * thread takes the other half: such a query needs all cores anyway. It starts with the first such query.
+ *
+ * @param memoryBytes what the server may take
+ */
+export function queryThreadsOf({ query }: Settings, memoryBytes: number): QueryThreads {
+  const cores = availableParallelism();
+  const threads = query.workers ?? Math.max(0, cores - OTHER_CORES);
+  if (query.workers !== undefined || threads > 0 || cores < 2 || memoryBytes < MEMORY_BYTES_MIN) return { threads, sharesRows: true };
+  return { threads: 1, sharesRows: false };
 }
 
 /** Divides memory of pages: `bytes` would be enough for one thread. */
-export function pageMemoryOf(bytes: number, threads: number): PageMemory {
+export function pageMemoryOf(bytes: number, { threads, sharesRows }: QueryThreads): PageMemory {
   if (threads === 0) return { here: bytes, eachWorker: 0 };
+  if (!sharesRows) return { here: bytes - Math.floor(bytes * GROUPS_PART), eachWorker: Math.floor((bytes * GROUPS_PART) / threads) };
   return { here: Math.floor(bytes * HERE_PART), eachWorker: Math.floor(bytes / threads) };
 }
 
 /** What `openQueryThreads` needs. */
 export interface QueryThreadsParts {
-  readonly threads: number;
+  readonly queryThreads: QueryThreads;
   readonly dataFolder: string;
   readonly pages: PageMemory;
   readonly memory: ServerMemory;
@@ -67,7 +89,8 @@ export interface QueryThreadsParts {
 
 /** The pool, or nothing where there are no threads. Workers start with the first large scan. */
 export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefined {
-  const { threads, memory, metrics, logger } = parts;
+  const { queryThreads, memory, metrics, logger } = parts;
+  const { threads, sharesRows } = queryThreads;
   if (threads === 0) return undefined;
   const start: QueryWorkerStart = {
     kind: "start",
@@ -77,10 +100,12 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
   };
   const pool = new WorkerPool({
     threads,
+    sharesRows,
+    groupsMin: GROUPS_MIN,
     limits: SHARE_LIMITS,
     clock: systemClock,
     startWorker(name) {
-      const worker = startThread(() => new Worker(new URL("./query-worker.ts", import.meta.url).href, { name }));
+      const worker = startThread(() => new Worker(threadScript("./query-worker.ts", import.meta.url), { name }));
       worker.postMessage(start);
       return worker;
     },

@@ -2,8 +2,10 @@
 import type { AssertionError } from "./base/assert.ts";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
+import type { Reloads } from "./base/process/reloads.ts";
 import { MemoryPool, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
+import type { Tracer } from "./base/trace/tracer.ts";
 import type { Scheduler } from "./base/scheduler/scheduler.ts";
 import type { Address } from "./config/address.ts";
 import { bodiesLimitOf } from "./config/memory-limit.ts";
@@ -28,10 +30,13 @@ export interface ServerParts {
   readonly db: Db;
   readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
   readonly memory: ServerMemory;
   readonly marks: ConnectionMarks;
   readonly userProvider: AccountProvider | undefined;
   readonly onBug: (error: AssertionError) => void;
+  /** Where what servers read again is known. */
+  readonly reloads: Reloads;
 }
 
 /** What runs. */
@@ -44,6 +49,8 @@ interface OpenServers {
 /** Something that ends with grace. */
 interface Stoppable {
   stop(graceMs: number): Promise<void>;
+  /** Reads its certificate again; absent: it has none. */
+  readonly reload?: (() => boolean) | undefined;
 }
 
 /** Tells of a port that is taken before a long start. @throws DbError StorageUnavailable */
@@ -66,6 +73,7 @@ export async function openServers(settings: Settings, log: RootLog, parts: Serve
   const running = (name: string, addr: Address | undefined, server: (Stoppable & { readonly port: number }) | undefined): void => {
     if (server === undefined || addr === undefined) return;
     listeners.push(server);
+    if (server.reload !== undefined) parts.reloads.add(`certificate of ${name}`, server.reload);
     ports.push(server.port);
     if (name !== "opentsdb") addresses[name] = `${addr.host}:${server.port}`;
   };

@@ -11,9 +11,13 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./base/clock.ts";
 import { startThread } from "./base/process/descriptors.ts";
+import { Reloads } from "./base/process/reloads.ts";
+import { registerKernelMetrics } from "./base/process/process-metrics.ts";
+import { threadScript } from "./base/process/thread-script.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
+import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
@@ -31,7 +35,7 @@ import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { Engine } from "./engine/engine.ts";
 import { LOG_KEY } from "./engine/schema/meta-codec.ts";
 import type { BackupPlaces, EngineParts } from "./engine/engine-parts.ts";
-import { registerHealthMetrics } from "./engine/health/health-metrics.ts";
+import { registerDiskFloor, registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
@@ -39,8 +43,9 @@ import type { BuildInfo, LogControl } from "./server/http/options.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { registerPlanMetrics } from "./query/known-plans/plan-metrics.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
+import { prepareParser } from "./query/sql/parse.ts";
 import { CallThreads } from "./query/workers/call-threads.ts";
-import { openQueryThreads, pageMemoryOf, queryThreadsOf } from "./query-threads.ts";
+import { openQueryThreads, pageMemoryOf, type QueryThreads, queryThreadsOf } from "./query-threads.ts";
 import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
 import { startHttpServer } from "./server/http/server.ts";
@@ -54,6 +59,7 @@ import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
+import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
 import { listening, nameThreadLogs, openThreadLog, openThreadLogs, openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
@@ -78,6 +84,8 @@ export interface Standalone {
   readonly url: string;
   /** Whether a client has asked a query. */
   isAsked(): boolean;
+  /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
+  reload(): Promise<void>;
   /** Ends in the order of the file header. */
   stop(): Promise<void>;
 }
@@ -102,6 +110,8 @@ export async function startStandalone(
   const { userProvider: provider } = settings.general;
   const userProvider = provider === undefined ? undefined : createUserProvider(provider, log.logger("auth"));
   opened.defer(() => userProvider?.close());
+  const reloads = new Reloads(logger);
+  if (userProvider !== undefined) reloads.add("accounts", () => userProvider.reload());
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
   const { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler } = database;
@@ -109,8 +119,9 @@ export async function startStandalone(
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedControl(log, tracer);
   const marks = new ConnectionMarks();
+  prepareParser(); // 25 ms of the start, instead of the first query's.
   // HTTP comes last: who finds it ready goes on to the others.
-  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug }, listeners);
+  const others = await openServers(settings, log, { ...database, marks, userProvider, onBug, reloads }, listeners);
   const http = await startHttpServer({
     ...listening(settings, shared.threads > 0, shared.threads + 1),
     db,
@@ -137,11 +148,18 @@ export async function startStandalone(
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
-  const counts = { ingestThreads: shared.threads + 1, queryThreads, memoryLimit: memory.bytesMax, millis: millisSince(started) };
+  if (userProvider !== undefined && shared.threads > 0) reloads.add("accounts of ingest threads", () => threads.reload());
+  const counts = {
+    ingestThreads: shared.threads + 1,
+    queryThreads: queryThreads.threads,
+    memoryLimit: memory.bytesMax,
+    millis: millisSince(started),
+  };
   logger.info({ address: http.url, ...others.addresses, data: settings.storage.dataHome, version: VERSION, ...counts }, "ready");
   const running = opened.move();
   return {
     url: http.url,
+    reload: () => reloads.run(),
     isAsked: () => scheduler.queries.asked > 0,
     async stop() {
       await running.disposeAsync();
@@ -159,7 +177,7 @@ interface OpenDatabase {
   readonly scheduler: Scheduler;
   readonly metrics: MetricRegistry;
   readonly tracer: Tracer;
-  readonly queryThreads: number;
+  readonly queryThreads: QueryThreads;
   /** What must end after the engine has. */
   readonly afterEngine: DisposableStack;
 }
@@ -176,20 +194,21 @@ async function openDatabase(
   opened.defer(await lockLogFolder(settings.wal.dir));
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
-  const queryThreads = queryThreadsOf(settings);
+  const queryThreads = queryThreadsOf(settings, memory.bytesMax);
   const wished = Math.max(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART_LARGE));
   const pages = pageMemoryOf(Math.min(wished, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const scheduler = new Scheduler();
   const metrics = new MetricRegistry().withProcessMetrics();
   const tracer = openTracer(settings, 0, log.logger("trace"), metrics);
   opened.defer(() => tracer.close(TRACE_GRACE_MS));
-  const kept = { memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
+  opened.defer(watchLoop(metrics, systemClock, "main"));
+  const kept = { metrics, memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
   const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
   tellRecovery(recovery, log.logger("main"));
   const spill = await openPrivateSpill(settings, log);
-  const queries = { threads: queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
+  const queries = { queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
   const workers = openQueryThreads(queries);
   const plans = new KnownPlans(settings.query.planCacheBytesMax);
   memory.register("plans", plans);
@@ -200,6 +219,7 @@ async function openDatabase(
   const slow = keepSlowStatements(settings, db, ofStatements.watch, log);
   opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
+  registerDiskFloor(metrics, settings.storage.freeBytesMin);
   const heap = startHeapWatch(memory, scheduler, metrics);
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, scheduler, log, metrics);
@@ -218,6 +238,7 @@ function useTimeZone({ general }: Settings): void {
 }
 
 function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: LocalDb, spill: SpillFolder | undefined): void {
+  registerKernelMetrics(metrics);
   registerSpillMetrics(metrics, spill);
   db.showRunning(metrics);
   registerCompactionMetrics(metrics, () => engine.compactionTotals);
@@ -279,7 +300,7 @@ function toldOfWork(tracer: Tracer, metrics: MetricRegistry): OnBackgroundWork {
 function statementLimits({ query }: Settings, memory: ServerMemory): StatementLimits & { readonly calls: CallThreads } {
   return {
     calls: new CallThreads(() =>
-      startThread(() => new Worker(new URL("./query/workers/call-worker.ts", import.meta.url).href, { name: "calls" })),
+      startThread(() => new Worker(threadScript("./query/workers/call-worker.ts", import.meta.url), { name: "calls" })),
     ),
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
@@ -359,14 +380,17 @@ function sharedControl(log: RootLog, tracer: Tracer): LogControl & Switches & { 
 async function openEngine(
   settings: Settings,
   log: RootLog,
-  given: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">>,
+  parts: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">> & {
+    readonly metrics: MetricRegistry;
+  },
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
+  const { metrics, ...given } = parts;
   const threadLogs = new ThreadLogNames(settings.wal.dir);
   const meta = openSqliteMetaStore(metaFile);
-  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined };
+  const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined, watch: new LogMetrics(metrics) };
   const opened = await Engine.open({
     wal: await openThreadLog(settings.wal, 0, log.logger("wal"), mainLog),
     ...given,

@@ -38,7 +38,7 @@ export function openThreadLog(
   wal: WalSettings,
   thread: number,
   logger: Logger,
-  known: Pick<LocalWalOptions, "isRecovered" | "isExpected">,
+  known: Pick<LocalWalOptions, "isRecovered" | "isExpected" | "watch">,
 ): Promise<Wal> {
   const { dir, sync, syncIntervalMs, segmentBytes, recovery } = wal;
   const directory = thread === 0 ? dir : threadLogFolder(dir, thread);

@@ -1,7 +1,7 @@
 /** The tables say what was measured: medians, spreads, and ratios taken inside a run. */
 import { describe, expect, test } from "bun:test";
 import type { IngestResult } from "./ingest-bench.ts";
-import { compactionText, ingestText, table } from "./report.ts";
+import { ingestText, switchText, table } from "./report.ts";
 import { median, percentile, spread } from "./statistics.ts";
 
 function result(name: string, run: number, seconds: number): IngestResult {
@@ -43,10 +43,15 @@ test("an ingest table has a line a server, with the ratio of each run", () => {
   expect(lines.find((line) => line.startsWith("| Varve"))).toMatch(/\| +1\.00 \|/);
 });
 
-test("merges are set against the rate of the same run without them", () => {
+test("a switch is set against the rate of the same run without it", () => {
   const results = [1, 2].flatMap((run) => [result("Varve, compaction on", run, 5 * run), result("Varve, compaction off", run, 4 * run)]);
-  expect(compactionText(results)).toEqual(["Varve, 1,000 × 2: with compaction 0.80 of the rate without.\n"]);
-  expect(compactionText(results.filter(({ name }) => name.endsWith("on")))).toEqual([]);
+  expect(switchText(results, "compaction")).toEqual(["Varve, 1,000 × 2: with compaction 0.80 of the rate without.\n"]);
+  expect(
+    switchText(
+      results.filter(({ name }) => name.endsWith("on")),
+      "compaction",
+    ),
+  ).toEqual([]);
 });
 
 test("a table lines up, numbers on the right", () => {

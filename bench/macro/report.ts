@@ -8,8 +8,8 @@ import { median, percentile, spread } from "./statistics.ts";
 
 const MIB = 2 ** 20;
 /** How names of targets end that merge files, or do not. */
-const MERGING = ", compaction on";
-const RESTING = ", compaction off";
+/** What may be on or off in two results of a run. */
+export const SWITCHES = ["compaction", "tracing"] as const;
 
 /** The head of a result file: when, what, and on which machine. */
 export function headText(machine: Machine, what: string): string {
@@ -91,19 +91,19 @@ machine. "At rest": flushed and merged. Every server was asked for its number of
 ${table(head, lines)}`;
 }
 
-/** Rates with merges as parts of those without, of each run that measured both; none where none did. */
-export function compactionText(results: readonly IngestResult[]): readonly string[] {
+/** Rates with a switch on as parts of those with it off, of each run that measured both; none where none did. */
+export function switchText(results: readonly IngestResult[], name: (typeof SWITCHES)[number]): readonly string[] {
+  const [on, off] = [`, ${name} on`, `, ${name} off`];
   const ratios = new Map<string, number[]>();
   for (const result of results) {
-    if (!result.name.endsWith(MERGING)) continue;
-    const name = result.name.slice(0, -MERGING.length);
+    if (!result.name.includes(on)) continue;
     const shape = shapeText(result);
-    const other = results.find((one) => one.name === name + RESTING && one.run === result.run && shapeText(one) === shape);
+    const other = results.find((one) => one.name === result.name.replace(on, off) && one.run === result.run && shapeText(one) === shape);
     if (other === undefined) continue;
-    const key = `${name}, ${shape}`;
+    const key = `${result.name.replace(on, "")}, ${shape}`;
     ratios.set(key, [...(ratios.get(key) ?? []), rowsPerSecond(result) / rowsPerSecond(other)]);
   }
-  return Array.from(ratios, ([key, values]) => `${key}: with compaction ${median(values).toFixed(2)} of the rate without.\n`);
+  return Array.from(ratios, ([key, values]) => `${key}: with ${name} ${median(values).toFixed(2)} of the rate without.\n`);
 }
 
 /** The table of starts and small writes. */

@@ -49,23 +49,24 @@ const DURABILITY_TEXT: Readonly<Record<Durability, string>> = {
   never: "page cache",
 };
 
-/** Whether Varve merges files while rows come in. */
-export const COMPACTIONS = ["on", "off"] as const;
+/** Values of a switch. */
+export const ON_OFF = ["on", "off"] as const;
 
 /** One of them. */
-export type Compaction = (typeof COMPACTIONS)[number];
+export type OnOff = (typeof ON_OFF)[number];
 
 /** How Varve is started, where it does not choose itself. */
 export interface VarveChoices {
   readonly threads?: number | undefined;
-  readonly compaction?: Compaction | undefined;
+  readonly compaction?: OnOff | undefined;
+  readonly tracing?: OnOff | undefined;
 }
 
 /** Varve with a durability mode, further settings (`section.key` to TOML text), and what is chosen for it. */
 export function varveTarget(
   durability: Durability,
   extra: ReadonlyMap<string, string> = new Map(),
-  { threads, compaction }: VarveChoices = {},
+  { threads, compaction, tracing }: VarveChoices = {},
 ): Target {
   const settings: Record<string, Record<string, string>> = { logging: { level: '"warn"' } };
   const own: [string, string][] = [["wal.sync", `"${durability}"`]];
@@ -82,18 +83,24 @@ export function varveTarget(
       ...(durability === "always" ? [] : [`wal.sync=${durability}`]),
       ...(threads === undefined ? [] : [threadsText(threads)]),
       ...(compaction === undefined ? [] : [`compaction ${compaction}`]),
+      ...(tracing === undefined ? [] : [`tracing ${tracing}`]),
     ].join(", "),
     durability: DURABILITY_TEXT[durability],
     start: async (directory) => {
       const port = freePort();
       await mkdir(directory, { recursive: true });
       const wirePorts: WirePorts = { mysql: freePort(), postgres: freePort(), grpc: freePort() };
-      const env = Object.fromEntries(
+      const traced = {
+        VARVE__LOGGING__ENABLE_OTLP_TRACING: "true",
+        VARVE__LOGGING__OTLP_ENDPOINT: `http://127.0.0.1:${port}/v1/otlp/v1/traces`,
+      };
+      const wires = Object.fromEntries(
         Object.entries(wirePorts).map(([wire, wirePort]) => [
           `VARVE__${wire.toUpperCase()}__${wire === "grpc" ? "BIND_ADDR" : "ADDR"}`,
           `127.0.0.1:${wirePort}`,
         ]),
       );
+      const env = { ...wires, ...(tracing === "on" ? traced : {}) };
       return { ...runningVarve(await startVarve({ directory, port, settings, env }), directory, port), wirePorts };
     },
   };

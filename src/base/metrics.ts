@@ -30,7 +30,17 @@ export class MetricRegistry {
 
   /** A family of seconds that requests take. */
   seconds<Label extends string = string>(name: string, help: string, ...labelNames: Label[]): Histogram<Label> {
-    return new Histogram({ name, help, labelNames, buckets: [...REQUEST_SECONDS_BUCKETS], registers: [this.registry] });
+    return this.histogram(name, help, REQUEST_SECONDS_BUCKETS, ...labelNames);
+  }
+
+  /** A family with buckets of its own. @param buckets their upper bounds, ascending */
+  histogram<Label extends string = string>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    ...labelNames: Label[]
+  ): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [this.registry] });
   }
 
   /** Sets where families of other threads come from, one entry a thread; asked for at each scrape. */
@@ -48,7 +58,9 @@ export class MetricRegistry {
   async ofAllThreads(): Promise<Registry> {
     if (this.collectThreads === undefined) return this.registry;
     const [own, others] = await Promise.all([this.registry.getMetricsAsJSON(), this.collectThreads()]);
-    return AggregatorRegistry.aggregate([own, ...others.map((families) => [...families])]);
+    // Gauges are those of this thread alone: some of them would be left out of a sum, as the start of the process.
+    const kept = own.map((family) => (COUNTED.includes(family.type) ? family : { ...family, aggregator: "first" as const }));
+    return AggregatorRegistry.aggregate([kept, ...others.map((families) => [...families])]);
   }
 }
 

@@ -648,7 +648,8 @@ export const KNOBS: Knobs = {
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
       example: 2,
-      reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
+      reason:
+        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of many groups.",
     },
     rehearses: {
       key: "query.rehearsal",

@@ -70,8 +70,11 @@ export class AtOnce {
     }
   }
 
-  private note(text: string, { database, client = "", trace }: Session, rows: number, millis: number): void {
-    this.parts.watch?.ended({
+  private note(text: string, session: Session, rows: number, millis: number): void {
+    const { watch } = this.parts;
+    const { database, client = "" } = session;
+    const trace = watch?.traceOf(text, session);
+    watch?.ended({
       kind: "select",
       database,
       client,

@@ -45,6 +45,8 @@ import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import { statementOf } from "./definitions/statement-of.ts";
 import { AtOnce } from "./at-once.ts";
 import { onlyAnalysis } from "./syntax/only-analysis.ts";
+import { countedWrite } from "./ingest-counts.ts";
+import { bringsRows, CountedWriter, countedIntake, countText, countValues } from "./counted-rows.ts";
 import type { Db, Health, RowsAtOnce } from "./db.ts";
 import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
@@ -103,22 +105,6 @@ interface SyntaxMemory {
 /** A text as the grammar reads it: clients of PostgreSQL have words of their own for what it has. */
 function understood(text: string, { connection }: Session): string {
   return connection?.protocol === "postgres" ? rewritePostgres(text) : text;
-}
-
-/** An intake that gives back more when it is closed. */
-function withClose(intake: RowIntake, close: () => Promise<void>): RowIntake {
-  return {
-    columns: intake.columns,
-    add: (vectors, types, rowCount) => intake.add(vectors, types, rowCount),
-    finish: () => intake.finish(),
-    get writtenRows() {
-      return intake.writtenRows;
-    },
-    async close() {
-      await intake.close();
-      await close();
-    },
-  };
 }
 
 /** What the build knows of itself. */
@@ -191,6 +177,7 @@ export class LocalDb implements Db {
     try {
       const statements = await this.parse(asked, text, session, memory);
       if (statements.length === 0) throw new DbError(StatusCode.InvalidArguments, "Invalid SQL, error: empty statements");
+      countText(session.ingest, statements, text);
       const pace = new Pace(this.scheduler); // Thousands of short ones are long work, too.
       for (const statement of statements) {
         const isOnly = statements.length === 1 && statement.kind === "select";
@@ -239,6 +226,7 @@ export class LocalDb implements Db {
   async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
+    countValues(session.ingest, query.statement, values);
     // Without values the session itself: USE and SET change it.
     const own = values.length === 0 ? session : { ...session, placeholders };
     const options: ExecOptions = query.statement.kind === "select" ? this.planOfPrepared(query, values, own) : {};
@@ -330,17 +318,13 @@ export class LocalDb implements Db {
     try {
       authorizeStatement(session, () => needsOf(statement, session.connection));
       if (statement.kind === "insert" || statement.kind === "execute") await this.engine.admit(signal);
-      yield timed.result(
-        await executeStatement(statement, this.contextOf(session, signal), {
-          memoryBytesMax,
-          workers,
-          calls,
-          ...options,
-          ...room.options,
-        }),
-      );
+      const given = { memoryBytesMax, workers, calls, ...options, ...room.options };
+      const result = await executeStatement(statement, this.contextOf(session, signal), given);
+      if (statement.kind === "delete" && result.kind === "affected") session.ingest?.deleted(result.rowCount);
+      yield timed.result(result);
     } catch (thrown) {
       timed.failed(thrown);
+      if (bringsRows(statement)) session.ingest?.failed();
       throw may(session.user, "read")
         ? await this.withoutSecrets(thrown, text)
         : withoutValues(thrown, needsOf(statement, session.connection), statement.kind);
@@ -348,7 +332,8 @@ export class LocalDb implements Db {
       begun.end();
       await room.close();
       const { kind } = statement;
-      const { database, client = "", trace } = session;
+      const { database, client = "" } = session;
+      const trace = watch?.traceOf(text, session);
       const { memoryBytes, spilledBytes } = room;
       const { workedMillis, rows } = timed;
       const took = { workedMillis, rows, memoryBytes, spilledBytes };
@@ -386,7 +371,7 @@ export class LocalDb implements Db {
 
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
     this.authorize(session, "write");
-    return this.engine.write(session.database, batch, options);
+    return countedWrite(session.ingest, this.engine.write(session.database, batch, options));
   }
 
   intake(table: readonly string[], columns: readonly string[] | undefined, text: string, session: Session): RowIntake {
@@ -401,8 +386,9 @@ export class LocalDb implements Db {
     try {
       const { memoryBytesMax } = this.limits;
       const intake = openRowIntake(table, columns, this.contextOf(session, begun.signal), { memoryBytesMax, ...room.options });
-      return withClose(intake, close);
+      return countedIntake(intake, session.ingest, close);
     } catch (thrown) {
+      session.ingest?.failed();
       void close(); // It holds nothing that could fail.
       throw thrown;
     }
@@ -410,7 +396,9 @@ export class LocalDb implements Db {
 
   async delete(batch: WriteBatch, session: Session): Promise<WriteResult> {
     this.authorize(session, "write");
-    return this.engine.delete(session.database, batch);
+    const result = await this.engine.delete(session.database, batch);
+    session.ingest?.deleted(result.rowCount);
+    return result;
   }
 
   admit(signal?: AbortSignal): Promise<void> {
@@ -467,7 +455,7 @@ export class LocalDb implements Db {
     const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
     return {
       catalog: engine,
-      writer: engine,
+      writer: session.ingest === undefined ? engine : new CountedWriter(engine, session.ingest),
       admin: engine,
       clock,
       scheduler,

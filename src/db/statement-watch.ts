@@ -10,9 +10,10 @@ import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { Logger } from "../base/log.ts";
 import type { MetricRegistry } from "../base/metrics.ts";
 import { StatusCode, statusNameOf } from "../base/status-code.ts";
-import type { TraceContext } from "../base/trace/trace-context.ts";
+import { type TraceContext, traceContextInComment } from "../base/trace/trace-context.ts";
 import type { EndedWork, Tracer } from "../base/trace/tracer.ts";
 import type { ReadTimes } from "./read-permit.ts";
+import type { Session } from "./session.ts";
 import type { RunningStatements } from "./running-statements.ts";
 
 /** The catalog of all statements, as the contract's metrics name it. */
@@ -97,6 +98,11 @@ export class StatementWatch {
       registers: [metrics.registry],
       collect: () => gauge.set(CATALOG, running.size),
     });
+  }
+
+  /** The span that a statement is part of: its session's, else what a comment of it says; undefined: none, or nothing is traced. */
+  traceOf(text: string, { trace }: Pick<Session, "trace">): TraceContext | undefined {
+    return trace ?? (this.tracer?.isOn === true ? traceContextInComment(text) : undefined);
   }
 
   /** Counts a text that did not parse. */

@@ -6,6 +6,7 @@ import type { RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } f
 import { authorize } from "./authorize.ts";
 import type { Action } from "./auth/user.ts";
 import type { IngestDb } from "./db.ts";
+import { countedWrite } from "./ingest-counts.ts";
 import type { Session } from "./session.ts";
 
 /** What the facade needs of the thread. */
@@ -37,7 +38,7 @@ export class ThreadDb implements IngestDb {
 
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
     this.authorize(session, "write");
-    return this.thread.write(session.database, batch, options);
+    return countedWrite(session.ingest, this.thread.write(session.database, batch, options));
   }
 
   authorize(session: Session, action: Action): void {

@@ -85,6 +85,17 @@ export interface RowsSummary {
   readonly columns: readonly ColumnSummary[];
 }
 
+/** Where the values of one column lie in all rows that pass a test; for pruning only. */
+export interface RowBound {
+  /** Place of the column in the projection: a field or the time index. */
+  readonly place: number;
+  /** Of the column's own type, inclusive; undefined = open. NaN is above all numbers. */
+  readonly min: Scalar;
+  readonly max: Scalar;
+  /** Whether rows without a value pass, too. */
+  readonly nullsPass: boolean;
+}
+
 /**
  * A test of rows by some columns of a scan. Storage makes tests in their order, each on rows that passed those before it, and reads the
  * other columns of rows that passed all. It may leave tests out: a batch whose rows passed all of them says so.
@@ -92,6 +103,8 @@ export interface RowsSummary {
 export interface RowTest {
   /** Places of columns in the projection. */
   readonly columns: readonly number[];
+  /** What is known of the rows that pass; from one batch to the next it may become narrower. Storage leaves out pages without such rows. */
+  bound?(): RowBound | undefined;
   /** Positions of the rows that pass, ascending; undefined: all. Valid until the next call. `batch` has `columns`, in their order. */
   select(batch: Batch): Promise<Uint32Array | undefined>;
 }

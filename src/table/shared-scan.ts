@@ -1,5 +1,5 @@
 /** A scan that several threads run together, each some of its parts. */
-import type { TimeRange } from "./scan.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 
 /** When a scan is cut, and how finely. */
 export interface ShareLimits {
@@ -25,6 +25,12 @@ export interface SharedScan {
   readonly snapshot: object;
   /** In the order of the scan, if it has one: rows of a part come before those of the next. */
   readonly parts: readonly ScanPart[];
+  /**
+   * The rows of all parts on this thread, before `release`.
+   *
+   * @param request as it was shared, but for `rowTests` and `unread`
+   */
+  scanHere(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch>;
   /** Lets go of the memory and files that the snapshot names; call once, when no thread reads them any more. */
   release(): Promise<void>;
 }

@@ -49,8 +49,8 @@ export async function checkScan(table: Table, model: TableModel, request: ScanRe
   await (await startScan(table, model, request)).finish();
 }
 
-/** A test of rows that takes some of them, by a hash of what they hold. */
-interface HashTest extends RowTest {
+/** A test of rows that says which values it takes: some by a hash of what they hold, or those of a range. */
+interface KnownTest extends RowTest {
   wants(values: readonly Scalar[]): boolean;
 }
 
@@ -62,15 +62,51 @@ function withTests(model: TableModel, request: ScanRequest): ScanRequest {
   const place = (n: number): number => Math.floor(seed / (n + 2)) % projection.length;
   const one = hashTest(model, request, [place(0)], seed % 9);
   const two = hashTest(model, request, [...new Set([place(1), place(2)])], 4 + (seed % 5));
-  const rowTests = seed % 3 === 0 ? [one] : [one, two];
+  const range = seed % 7 < 4 ? rangeTest(model, request, place(3), seed) : undefined;
+  const rowTests = [...(seed % 3 === 0 ? [one] : [one, two]), ...(range === undefined ? [] : [range])];
   const unread = seed % 5 === 0 ? [place(0)] : [];
   return { ...request, rowTests, unread };
 }
 
 /** Takes `share` of 8 rows. */
-function hashTest(model: TableModel, { projection }: ScanRequest, columns: readonly number[], share: number): HashTest {
+function hashTest(model: TableModel, request: ScanRequest, columns: readonly number[], share: number): KnownTest {
+  return testOf(model, request, columns, (values) => Bun.hash(values.map(textOf).join()) % 8n < share);
+}
+
+/** Takes rows up to that of some row in one column, or from there on, and tells storage so from its second batch on, as a top-N does. */
+function rangeTest(model: TableModel, request: ScanRequest, place: number, seed: number): KnownTest | undefined {
+  const name = request.projection[place] ?? "";
+  const values = model.scan(request).map((row) => row.get(name));
+  const end = values[Math.floor(seed / 100) % Math.max(1, values.length)];
+  if (model.tagNames.includes(name) || end === undefined || !RANGE_KINDS.has(typeOf(model, name).kind)) return undefined;
+  const isUpper = Math.floor(seed / 2) % 2 === 1; // Seeds are odd here.
+  const nullsPass = seed % 11 < 5;
+  const wants = ([value]: readonly Scalar[]): boolean => {
+    if (value === undefined) return nullsPass;
+    return isUpper ? compareValues(value, end) <= 0 : compareValues(value, end) >= 0;
+  };
+  const test = testOf(model, request, [place], wants);
+  const bound = { place, min: isUpper ? undefined : end, max: isUpper ? end : undefined, nullsPass };
+  let isTold = seed % 5 === 1;
+  return {
+    ...test,
+    bound: () => (isTold ? bound : undefined),
+    async select(batch) {
+      isTold = true;
+      return await test.select(batch);
+    },
+  };
+}
+
+const RANGE_KINDS: ReadonlySet<DataType["kind"]> = new Set(["int", "float", "date", "time", "timestamp", "string"]);
+
+function testOf(
+  model: TableModel,
+  { projection }: ScanRequest,
+  columns: readonly number[],
+  wants: (values: readonly Scalar[]) => boolean,
+): KnownTest {
   const types = columns.map((place) => typeOf(model, projection[place]));
-  const wants = (values: readonly Scalar[]): boolean => Bun.hash(values.map(textOf).join()) % 8n < share;
   return {
     columns,
     wants,
@@ -83,7 +119,7 @@ function hashTest(model: TableModel, { projection }: ScanRequest, columns: reado
 }
 
 function passesAll(request: ScanRequest, valueAt: (place: number) => Scalar): boolean {
-  return (request.rowTests ?? []).every((test) => (test as HashTest).wants(test.columns.map(valueAt)));
+  return (request.rowTests ?? []).every((test) => (test as KnownTest).wants(test.columns.map(valueAt)));
 }
 
 function typeOf(model: TableModel, name: string | undefined): DataType {

@@ -1,6 +1,6 @@
 /**
- * `deploy/compose.yaml`, its files and `varve.service` are what they say: every image is pinned and every file that is mounted exists; settings are keys of ours with
- * values that they take; every address leads to a port and a path that a server answers.
+ * `deploy/compose.yaml`, its files and `varve.service` are what they say: every image is pinned and every file that is mounted exists;
+ * settings are keys of ours with values that they take; every address leads to a port and a path that a server answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";

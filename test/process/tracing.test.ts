@@ -79,6 +79,27 @@ test("a client's trace goes on down to the statement, through the thread that it
   expect(passedOn).toBe(1);
 }, 60_000);
 
+test("a call of gRPC has a span that its statement belongs to, and wires say theirs in a comment", async () => {
+  const trace = "22222222222222222222222222222222";
+  const parent = `00-${trace}-${CLIENT_SPAN}-01`;
+  const method = "greptime.v1.PrometheusGateway/Handle";
+  const response = await fetch(`http://${server.grpcAddress}/${method}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "connect-protocol-version": "1", traceparent: parent },
+    body: JSON.stringify({ instantQuery: { query: "1 + 1", time: "1" } }),
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("traceresponse")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
+  await using postgres = new Bun.SQL(`postgres://u@${server.postgresAddress}/public`);
+  await postgres.unsafe(`SELECT 2 /*traceparent='${parent}'*/`).simple();
+  const spans = await spansOf(trace);
+  const call = spans.find(({ operationName }) => operationName === method);
+  expect(call?.references[0]?.spanID).toBe(CLIENT_SPAN);
+  expect(call?.tags).toContainEqual(expect.objectContaining({ key: "rpc.response.status_code", value: "OK" }));
+  expect(spans.find(({ operationName }) => operationName === "promql")?.references[0]?.spanID).toBe(call?.spanID ?? "");
+  expect(spans.find(({ operationName }) => operationName === "select")?.references[0]?.spanID).toBe(CLIENT_SPAN);
+}, 30_000);
+
 test("what a client does not record is not recorded", async () => {
   const trace = "11111111111111111111111111111111";
   const response = await ask("SELECT 1", "00", trace);

@@ -23,6 +23,8 @@ export interface Tally {
   failed: number;
   /** Refused by DuckDB alone: nothing to compare with. */
   refused: number;
+  /** Asked of the interpreter, too. */
+  interpreted: number;
   /** With little memory: went over the disk, and needed more. */
   spilled: number;
   short: number;
@@ -30,16 +32,32 @@ export interface Tally {
 
 /** Nothing was asked yet. */
 export function emptyTally(): Tally {
-  return { queries: 0, answered: 0, failed: 0, refused: 0, spilled: 0, short: 0 };
+  return { queries: 0, answered: 0, failed: 0, refused: 0, interpreted: 0, spilled: 0, short: 0 };
 }
 
-/** Rows, or an error. */
-type Outcome = { readonly rows: readonly (readonly Cell[])[] } | { readonly error: string; readonly isPlanning: boolean };
+/** Rows, or an error, and whose they are. */
+type Outcome = { readonly by: string } & (
+  | { readonly rows: readonly (readonly Cell[])[] }
+  | { readonly error: string; readonly isPlanning: boolean }
+);
+
+/** One of ours, and how it is asked. */
+type Run = readonly [by: string, run: () => Promise<Answer>];
+
+/** How a query is asked. */
+export interface Asked {
+  /** Memory of one more run, which goes over the disk where it does not suffice. */
+  readonly littleBytes?: number | undefined;
+  /** Whether the interpreter is asked, which tests all pairs of rows; where it is not, DuckDB says what is right. True by default. */
+  readonly isInterpreted?: boolean;
+}
 
 /** An engine that has worker threads. */
 export interface Threaded {
   readonly engine: EngineFixture;
   readonly pool: QueryWorkers;
+  /** Divides all groups by their keys. */
+  readonly byKeys: QueryWorkers;
 }
 
 /** Tables that are asked. */
@@ -88,71 +106,79 @@ export class Oracle {
   }
 
   /**
-   * Asks everyone. @param littleBytes memory of one more run, which goes over the disk where it does not suffice
+   * Asks everyone.
    * @throws Error with the tables, the query and the difference
    */
-  async check(query: Query, tally: Tally, littleBytes?: number): Promise<void> {
+  async check(query: Query, tally: Tally, { littleBytes, isInterpreted = true }: Asked = {}): Promise<void> {
     tally.queries++;
-    const { term } = query;
-    const wanted = await this.ours("the interpreter on plain rows", query, () => this.plain.sql(term.text, { forceInterpreter: true }));
-    const runs: readonly (readonly [string, () => Promise<Answer>])[] = [
-      ["generated loops on plain rows, groups in parts", () => this.plain.sql(term.text, { groupsInOneTable: 3 })],
-      ["the interpreter on the engine", () => this.engine.sql(term.text, { forceInterpreter: true })],
-      ["generated loops on the engine", () => this.engine.sql(term.text)],
-      ...this.onThreads(term.text),
+    const { text, duck } = query.term;
+    const onPlain: Run = ["generated loops on plain rows, groups in parts", () => this.plain.sql(text, { groupsInOneTable: 3 })];
+    const interpreted: Run = ["the interpreter on plain rows", () => this.plain.sql(text, { forceInterpreter: true })];
+    const isAsked = isInterpreted || this.duckdb === undefined;
+    const wanted = await this.ours(query, isAsked ? interpreted : onPlain);
+    const runs: readonly Run[] = [
+      ...(isAsked ? [onPlain, ["the interpreter on the engine", () => this.engine.sql(text, { forceInterpreter: true })] as const] : []),
+      ["generated loops on the engine", () => this.engine.sql(text)],
+      ...this.onThreads(text),
     ];
-    for (const [name, run] of runs) this.compare(query, name, await this.ours(name, query, run), wanted);
+    for (const run of runs) this.compare(query, await this.ours(query, run), wanted);
     if (littleBytes !== undefined) await this.checkLittle(query, tally, littleBytes, wanted);
+    if (isAsked) tally.interpreted++;
     if ("error" in wanted) tally.failed++;
     else if (wanted.rows.length > 0) tally.answered++;
     if (this.duckdb === undefined) return;
-    const theirs = await this.duckdb.ask(term.duck);
+    const theirs = await this.duckdb.ask(duck);
     if ("refusal" in theirs) {
       tally.refused++;
       if (process.env["VARVE_FUZZ_REFUSALS"] !== undefined) throw this.failure(query, `DuckDB refuses: ${theirs.refusal}`);
       return;
     }
-    this.compare(query, "DuckDB", theirs, wanted);
+    this.compare(query, { by: "DuckDB", ...theirs }, wanted);
   }
 
   /** The same with little memory. What is refused for want of it, since one value or plan is larger, is counted. */
   private async checkLittle(query: Query, tally: Tally, bytes: number, wanted: Outcome): Promise<void> {
     const spill = new MemorySpill();
-    const name = `the engine with ${bytes} bytes of memory`;
+    const by = `the engine with ${bytes} bytes of memory`;
     try {
       const answer = await this.engine.sql(query.term.text, { memoryBytesMax: bytes, spill });
-      this.compare(query, name, { rows: cellsOf(answer) }, wanted);
+      this.compare(query, { by, rows: cellsOf(answer) }, wanted);
       if (spill.written > 0) tally.spilled++;
     } catch (error) {
       if (!(error instanceof DbError) || error.code !== StatusCode.RuntimeResourcesExhausted) {
-        throw error instanceof DbError && query.term.mayFail ? error : this.failure(query, `${name}: ${String(error)}`, error);
+        throw error instanceof DbError && query.term.mayFail ? error : this.failure(query, `${by}: ${String(error)}`, error);
       }
       tally.short++;
     }
-    if (spill.open !== 0) throw this.failure(query, `${name} leaves ${spill.open} files open`);
+    if (spill.open !== 0) throw this.failure(query, `${by} leaves ${spill.open} files open`);
   }
 
-  private onThreads(text: string): readonly (readonly [string, () => Promise<Answer>])[] {
+  private onThreads(text: string): readonly Run[] {
     const { threaded } = this;
-    return threaded === undefined ? [] : [["worker threads", () => threaded.engine.sql(text, { workers: threaded.pool })]];
+    if (threaded === undefined) return [];
+    const { engine, pool, byKeys } = threaded;
+    return [
+      ["worker threads", () => engine.sql(text, { workers: pool })],
+      ["groups divided between threads", () => engine.sql(text, { workers: byKeys })],
+    ];
   }
 
   /** What one of ours answers. @throws Error for an error that is not about values */
-  private async ours(name: string, query: Query, run: () => Promise<Answer>): Promise<Outcome> {
+  private async ours(query: Query, [by, run]: Run): Promise<Outcome> {
     try {
-      return { rows: cellsOf(await run()) };
+      return { by, rows: cellsOf(await run()) };
     } catch (error) {
-      if (!(error instanceof DbError)) throw this.failure(query, `${name} throws what is no error for a client: ${String(error)}`, error);
-      if (!query.term.mayFail) throw this.failure(query, `${name} fails: ${error.message}`, error);
-      return { error: error.message, isPlanning: false };
+      if (!(error instanceof DbError)) throw this.failure(query, `${by} throws what is no error for a client: ${String(error)}`, error);
+      if (!query.term.mayFail) throw this.failure(query, `${by} fails: ${error.message}`, error);
+      return { by, error: error.message, isPlanning: false };
     }
   }
 
-  private compare(query: Query, name: string, got: Outcome, wanted: Outcome): void {
+  private compare(query: Query, got: Outcome, wanted: Outcome): void {
     // One order of work meets a failing row, another never reaches it: only rows are compared.
     if ("error" in got || "error" in wanted) return;
     const difference = differenceOf(got.rows, wanted.rows, query.isOrdered);
-    if (difference !== undefined) throw this.failure(query, `${name} differs from the interpreter on plain rows:\n${difference}`);
+    if (difference !== undefined) throw this.failure(query, `${got.by} differs from ${wanted.by}:\n${difference}`);
   }
 
   private failure({ term }: Query, why: string, cause?: unknown): Error {

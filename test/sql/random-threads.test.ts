@@ -41,6 +41,7 @@ test("answers to random queries do not depend on worker threads", async () => {
   if (failed) throw new Error(`seed ${SEED}: ${errorInstance instanceof Error ? errorInstance.message : String(errorInstance)}`);
   expect(tally.answered).toBeGreaterThan(tally.queries / 4);
   expect(threads.pool.counts.pulls).toBeGreaterThan(tally.queries / 2);
-  expect(threads.pool.counts.deaths).toBe(0);
+  expect(threads.byKeys.counts.pulls).toBeGreaterThan(0);
+  expect(threads.pool.counts.deaths + threads.byKeys.counts.deaths).toBe(0);
   await threads.settled();
 }, 600_000);

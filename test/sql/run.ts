@@ -1,6 +1,7 @@
 /** `bun run test:sql`: random queries beside DuckDB, the long form, from the command line. See `--help`. */
 import { parseArgs } from "node:util";
 import { Duckdb } from "./duckdb.ts";
+import { terminalProgress } from "../../bench/macro/progress.ts";
 import { runKeyed } from "./keyed-run.ts";
 import type { Tally } from "./oracle.ts";
 
@@ -9,7 +10,7 @@ memory, and of DuckDB. Prints each failure with the smallest tables that show it
 
 Examples:
   bun run test:sql                                20,000 queries
-  bun run test:sql --queries 500 --seed 7         the choices of seed 7; a failure names the seed of its case: --queries 24 --seed THAT
+  bun run test:sql --queries 500 --seed 7         the choices of seed 7; a failure names the seed of its case: --queries 48 --seed THAT
 
 Options:
   --queries N        queries (20000)
@@ -50,7 +51,9 @@ async function main(args: readonly string[]): Promise<number> {
     if (++failures >= Number(values.failures)) throw new TooMany(`${failures} failures`);
   };
   let shown = 0;
+  const progress = terminalProgress();
   const onCase = (tally: Tally): void => {
+    progress(`${tally.queries} of ${values.queries} queries, ${failures} failures`);
     if (tally.queries < shown + PROGRESS_QUERIES) return;
     shown = tally.queries;
     process.stdout.write(`${JSON.stringify({ ...tally, failures })}\n`);

@@ -5,7 +5,7 @@ import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
 import { snapshotStorage } from "./in-parts.ts";
-import { localWorkers } from "./local-workers.ts";
+import { localSharers, localWorkers } from "./local-workers.ts";
 import { type Answer, FIXTURE_NOW, runSql, runReferences } from "./query-fixture.ts";
 
 /** A machine with a session. */
@@ -47,11 +47,10 @@ export class EngineFixture {
   /** Runs a query with and without what the planner asks of storage, and in parts, and insists that the rows agree; gives them. */
   both(text: string): Promise<Answer> {
     const storage = snapshotStorage(this.machine.store);
-    return runReferences(
-      text,
-      this.contextOf(),
+    return runReferences(text, this.contextOf(), [
       localWorkers((snapshot) => storage.open(snapshot)),
-    );
+      localSharers((snapshot) => storage.open(snapshot)),
+    ]);
   }
 
   /** Figures of the scan in EXPLAIN ANALYZE, in the order of their names; 0 for one that is not there. Pages in the cache are not read. */

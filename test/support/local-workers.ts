@@ -49,6 +49,15 @@ export class LocalWorker extends EventTarget {
 
 /** A pool of two such workers. `open` is what a worker makes of a snapshot. */
 export function localWorkers(open: (snapshot: object) => PartSource, limits: ShareLimits = FINE, started: LocalWorker[] = []): WorkerPool {
+  return pool(open, limits, started, Number.POSITIVE_INFINITY);
+}
+
+/** The same, with which all groups are divided by their keys, and no rows otherwise. */
+export function localSharers(open: (snapshot: object) => PartSource): WorkerPool {
+  return pool(open, FINE, [], 1);
+}
+
+function pool(open: (snapshot: object) => PartSource, limits: ShareLimits, started: LocalWorker[], groupsMin: number): WorkerPool {
   const storage: PartStorage = {
     open,
     cacheBytes: () => 0,
@@ -57,6 +66,8 @@ export function localWorkers(open: (snapshot: object) => PartSource, limits: Sha
   };
   return new WorkerPool({
     threads: 2,
+    groupsMin,
+    sharesRows: groupsMin > 1,
     limits,
     clock: systemClock,
     startWorker() {

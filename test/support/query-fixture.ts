@@ -12,7 +12,7 @@ import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";
 import { checkKnownPlans, otherConstants } from "./known-plans-check.ts";
-import { localWorkers } from "./local-workers.ts";
+import { localSharers, localWorkers } from "./local-workers.ts";
 import { MemoryCatalog, openMemorySnapshot } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
@@ -76,7 +76,7 @@ export class QueryFixture {
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
   both(text: string): Promise<Answer> {
-    return runReferences(text, this.context, localWorkers(openMemorySnapshot));
+    return runReferences(text, this.context, [localWorkers(openMemorySnapshot), localSharers(openMemorySnapshot)]);
   }
 }
 
@@ -129,13 +129,14 @@ export async function runSql(text: string, context: QueryContext, given: ExecOpt
 }
 
 /**
- * Runs a query by the interpreter, as it is planned and, with `workers`, in parts and by a plan that was bytes, and insists that the rows
- * agree, order left aside; gives what the plan gave.
+ * Runs a query by the interpreter, as it is planned and, with each pool of workers, on threads and by a plan that was bytes, and insists
+ * that the rows agree, order left aside; gives what the plan gave.
  */
-export async function runReferences(text: string, context: QueryContext, workers?: QueryWorkers): Promise<Answer> {
+export async function runReferences(text: string, context: QueryContext, pools: readonly QueryWorkers[] = []): Promise<Answer> {
   const wanted = await runSql(text, context, { forceInterpreter: true });
   const got = await runSql(text, context);
-  if (workers !== undefined) sameAnswers(text, ["in parts", await runSql(text, context, { workers, ...TRAVELLED })], ["whole", got]);
+  for (const [i, workers] of pools.entries())
+    sameAnswers(text, [`on threads ${i}`, await runSql(text, context, { workers, ...TRAVELLED })], ["whole", got]);
   sameAnswers(text, ["generated", got], ["interpreted", wanted]);
   return got;
 }

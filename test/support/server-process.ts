@@ -43,7 +43,7 @@ export interface VarveProcess {
   stderr(): string;
   /** The first log line with this message, waited for. @throws Error when the process ends without it, or takes too long */
   logged(message: string): Promise<LogLine>;
-  signal(name: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
+  signal(name: "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGHUP" | "SIGSTOP" | "SIGCONT"): void;
   /** Waits for the end. @throws Error when it takes too long; the process is killed then */
   ended(): Promise<Ending>;
 }

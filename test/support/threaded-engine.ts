@@ -22,6 +22,8 @@ const OPEN_FILES_MAX = 16;
 /** How a pool differs from the plain one. */
 export interface ThreadOptions {
   readonly threads?: number;
+  readonly groupsMin?: number;
+  readonly sharesRows?: boolean;
   readonly limits?: ShareLimits;
   /** Address of the program of its workers. */
   readonly script?: URL;
@@ -31,10 +33,20 @@ export interface ThreadOptions {
 
 /** A pool of workers on threads of their own, over the data files in `folder`. */
 function threadPool(folder: string, options: ThreadOptions = {}): WorkerPool {
-  const { threads = 2, limits = TINY, script = REAL, endMillisMax, onWarning = unexpected } = options;
+  const {
+    threads = 2,
+    groupsMin = Number.POSITIVE_INFINITY,
+    sharesRows,
+    limits = TINY,
+    script = REAL,
+    endMillisMax,
+    onWarning = unexpected,
+  } = options;
   const start: QueryWorkerStart = { kind: "start", root: folder, cacheBytes: CACHE_BYTES, openFilesMax: OPEN_FILES_MAX };
   return new WorkerPool({
     threads,
+    groupsMin,
+    ...(sharesRows === undefined ? {} : { sharesRows }),
     limits,
     clock: systemClock,
     ...(endMillisMax === undefined ? {} : { endMillisMax }),
@@ -55,6 +67,8 @@ function unexpected(text: string): void {
 export class ThreadedEngine {
   readonly engine: EngineFixture;
   readonly pool: WorkerPool;
+  /** One worker, with which groups are divided by their keys, however few. */
+  readonly byKeys: WorkerPool;
   /** Of the data files. */
   readonly folder: string;
 
@@ -62,6 +76,7 @@ export class ThreadedEngine {
     this.folder = folder;
     this.engine = engine;
     this.pool = pool;
+    this.byKeys = threadPool(folder, { threads: 1, sharesRows: false, groupsMin: 1 });
   }
 
   static async start(threads: ThreadOptions = {}, machine: MachineOptions = {}): Promise<ThreadedEngine> {
@@ -71,7 +86,7 @@ export class ThreadedEngine {
   }
 
   async close(): Promise<void> {
-    this.pool.close();
+    for (const pool of [this.pool, this.byKeys]) pool.close();
     await this.engine.machine.engine.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -93,10 +108,10 @@ export class ThreadedEngine {
   /** Waits until nothing runs on the workers. @throws Error when that takes too long */
   async settled(): Promise<void> {
     for (let i = 0; i < 500; i++) {
-      const { running, waiting, open } = this.pool.counts;
-      if (running === 0 && waiting === 0 && open === 0) return;
+      const counts = [this.pool.counts, this.byKeys.counts];
+      if (counts.every(({ running, waiting, open }) => running === 0 && waiting === 0 && open === 0)) return;
       await Bun.sleep(10);
     }
-    throw new Error(`the workers do not come to rest: ${JSON.stringify(this.pool.counts)}`);
+    throw new Error(`the workers do not come to rest: ${JSON.stringify([this.pool.counts, this.byKeys.counts])}`);
   }
 }

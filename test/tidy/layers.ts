@@ -41,6 +41,8 @@ const FACES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 /** Files that wire the layers together and so see all of them. */
 const WIRING: readonly string[] = [
   "main.ts",
+  "built-program.ts",
+  "program.ts",
   "standalone.ts",
   "servers.ts",
   "ingest-worker.ts",

@@ -1,6 +1,7 @@
 /**
  * Where a piece of work stands in a trace, as headers of HTTP say it: `00-<trace, 32 hex>-<span, 16 hex>-<flags, 2 hex>`.
- * Source: W3C Trace Context (w3.org/TR/trace-context), `traceparent`; level 2 for `traceresponse`.
+ * Source: W3C Trace Context (w3.org/TR/trace-context), `traceparent`; level 2 for `traceresponse`. Protocols without headers carry it in a
+ * comment of the statement, `/*traceparent='…'*\/`, as SQLCommenter does (google.github.io/sqlcommenter/spec).
  */
 
 /** A span that others can name. */
@@ -28,6 +29,27 @@ export function traceContextOf(header: string | null): TraceContext | undefined 
   if (version === "" || version === "ff" || traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
   if (version === "00" && more !== undefined) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+const COMMENT_KEY = "traceparent='";
+/** Characters of a statement's begin and end in which its comment is looked for. */
+const COMMENT_CHARACTERS = 2048;
+
+/** What a comment at the end or the begin of a statement says; undefined: none does. */
+export function traceContextInComment(text: string): TraceContext | undefined {
+  return (
+    inPiece(text.slice(-COMMENT_CHARACTERS)) ?? (text.length > COMMENT_CHARACTERS ? inPiece(text.slice(0, COMMENT_CHARACTERS)) : undefined)
+  );
+}
+
+function inPiece(piece: string): TraceContext | undefined {
+  const key = piece.lastIndexOf(COMMENT_KEY);
+  if (key < 0) return undefined;
+  const opened = piece.lastIndexOf("/*", key);
+  const closed = piece.indexOf("*/", opened);
+  if (opened < 0 || closed < key) return undefined;
+  const from = key + COMMENT_KEY.length;
+  return traceContextOf(piece.slice(from, from + LENGTH));
 }
 
 /** The header that says it. */

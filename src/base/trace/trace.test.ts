@@ -4,7 +4,7 @@ import { ExportTraceServiceRequestSchema } from "../../../proto/gen/opentelemetr
 import { systemClock } from "../clock.ts";
 import { silentLogger } from "../log.ts";
 import { MetricRegistry } from "../metrics.ts";
-import { traceContextOf, TraceIds, traceParentText } from "./trace-context.ts";
+import { traceContextInComment, traceContextOf, TraceIds, traceParentText } from "./trace-context.ts";
 import { QUEUE_MAX, Tracer, type TracerParts } from "./tracer.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -36,6 +36,30 @@ async function counted(metrics: MetricRegistry, name: string): Promise<number> {
 }
 
 describe("a traceparent", () => {
+  test("is read from a comment of a statement, and from nothing else", () => {
+    const context = traceContextOf(PARENT);
+    const long = "x".repeat(100_000);
+    for (const text of [
+      `SELECT 1 /*traceparent='${PARENT}'*/`,
+      `SELECT 1 /*db_driver='pg',traceparent='${PARENT}',tracestate='a%3D1'*/;`,
+      `/* traceparent='${PARENT}' */ SELECT '${long}'`,
+      `SELECT '${long}' -- more\n/*traceparent='${PARENT}'*/`,
+    ]) {
+      expect(traceContextInComment(text)).toEqual(context);
+    }
+    for (const text of [
+      "",
+      "traceparent='",
+      `SELECT 'traceparent=''${PARENT}'''`,
+      `SELECT traceparent='${PARENT}'`,
+      `/* a */ SELECT traceparent='${PARENT}' /* b */`,
+      `/*traceparent='${PARENT.slice(0, 50)}'*/`,
+      `SELECT '${long}' /*traceparent='${PARENT}'*/ '${long}'`,
+    ]) {
+      expect(traceContextInComment(text)).toBeUndefined();
+    }
+  });
+
   test("is read as the standard has it", () => {
     const context = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
     expect(traceContextOf(PARENT)).toEqual({ ...context, isSampled: true });

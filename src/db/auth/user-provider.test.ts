@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { UserProvider } from "./user.ts";
 import { createUserProvider } from "./user-provider.ts";
-import { WatchedUserFile } from "./watched-user-file.ts";
+import { AccountFile } from "./account-file.ts";
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -113,10 +113,10 @@ describe("a provider string", () => {
 
 describe("a watched file", () => {
   /** Opens a provider on a new file; the poll is long, so that events alone must do, unless `pollMs` is given. */
-  function open(path: string, pollMs = 60_000): { provider: WatchedUserFile; log: ReturnType<typeof recorder> } {
+  function open(path: string, pollMs = 60_000): { provider: AccountFile; log: ReturnType<typeof recorder> } {
     writeFileSync(path, "alice=secret\n");
     const log = recorder();
-    const provider = WatchedUserFile.open(path, log.logger, pollMs);
+    const provider = AccountFile.open(path, log.logger, { pollMs });
     cleanups.push(() => provider.close());
     return { provider, log };
   }

@@ -4,8 +4,8 @@ import { maskCredential, maskUserProvider } from "../../base/text/mask-user-prov
 import { AccountSet } from "./account-set.ts";
 import { type Account, parseCredentialLine } from "./credential-line.ts";
 import type { AccountProvider } from "./user.ts";
-import { invalidProvider, readUserFile } from "./user-file.ts";
-import { WatchedUserFile } from "./watched-user-file.ts";
+import { invalidProvider } from "./user-file.ts";
+import { AccountFile } from "./account-file.ts";
 
 const STATIC = "static_user_provider";
 const WATCH = "watch_file_user_provider";
@@ -19,13 +19,13 @@ const WATCH = "watch_file_user_provider";
 export function createUserProvider(spec: string, log: Logger): AccountProvider {
   const [name, value] = splitOnce(spec);
   if (value === undefined) throw invalidProvider(maskLoneWord(spec), "UserProviderOption must be in format `<option>:<value>`");
-  if (name === WATCH) return WatchedUserFile.open(value, log);
+  if (name === WATCH) return AccountFile.open(value, log);
   if (name !== STATIC) throw invalidProvider(maskWord(name), "Invalid UserProviderOption");
   const [mode, content] = splitOnce(value);
   if (content === undefined) throw invalidProvider(maskLoneWord(value), "StaticUserProviderOption must be in format `<option>:<value>`");
   switch (mode) {
     case "file":
-      return fixedProvider(readUserFile(content, log).accounts, spec);
+      return AccountFile.open(content, log, { isWatched: false });
     case "cmd":
       return fixedProvider(content.split(",").map(parseEntry), spec);
     default:
@@ -45,6 +45,7 @@ function fixedProvider(accounts: readonly Account[], spec: string): AccountProvi
     authenticateMysqlNative: async (name, scramble, proof) => set.authenticateMysqlNative(name, scramble, proof),
     mysqlSha2User: async (name, scramble, proof) => set.mysqlSha2User(name, scramble, proof),
     describe: () => maskUserProvider(spec),
+    reload: async () => true,
     close: () => undefined,
   };
 }

@@ -38,6 +38,8 @@ export interface UserProvider {
 
 /** Checks accounts by challenges of the wire protocols as well, which send no password. */
 export interface AccountProvider extends UserProvider {
+  /** Reads its file again; false: it cannot be used, and the accounts stay as they are, which the log says. True where there is no file. */
+  reload(): Promise<boolean>;
   /** Whether all accounts can be checked by SCRAM: their passwords are stored plain or for it. */
   readonly offersScram: boolean;
   /**

@@ -130,7 +130,16 @@ export class EngineTable implements Table {
       const selected = await selectedScan(this.scanOf(snapshot, scan, timeRange));
       const parts = splitScan(selected, limits);
       const table = { schema, registry: scan.registry.id, tags: series.view(), tagNames: series.columnNames() };
-      if (parts !== undefined) shared = { snapshot: snapshotOf(selected, table), parts, release: () => snapshot.release() };
+      if (parts === undefined) return undefined;
+      shared = {
+        snapshot: snapshotOf(selected, table),
+        parts,
+        scanHere: (request, metrics) =>
+          scanRows(
+            this.scanOf(snapshot, { ...scan, request: { ...request, tagPredicates: scan.request.tagPredicates }, metrics }, timeRange),
+          ),
+        release: () => snapshot.release(),
+      };
       return shared;
     } finally {
       if (shared === undefined) await snapshot.release();

@@ -14,6 +14,7 @@ import { filter } from "./filter/filter.ts";
 import { asof } from "./join/asof.ts";
 import { join } from "./join/join.ts";
 import { neededOfSides } from "./join/read-columns.ts";
+import { keyShare } from "./key-share/key-share.ts";
 import { limit } from "./limit/limit.ts";
 import { newestFirst } from "./newest-first/newest-first.ts";
 import { overlap, overlapInterpreted } from "./overlap/overlap.ts";
@@ -44,9 +45,15 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   scan: (node, context) => scan(node, context),
   source,
   filter: (node, context) => filtered(node, context),
+  "key-share": (node, context) => keyShare(node, rowsFor(node, node.input, context), context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
   aggregate: (node, context) =>
-    computedFirst(node, run(node.input, context, columnsRead(node)), context, context.interpretOnly ? aggregateInterpreted : groups),
+    computedFirst(
+      node,
+      run(node.input, context, columnsRead(node)),
+      context.groupWatch === undefined || context.groupWatch.node === node ? context : { ...context, groupWatch: undefined },
+      context.interpretOnly ? aggregateInterpreted : groups,
+    ),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
@@ -104,12 +111,12 @@ function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<num
   if (context.workers === undefined) return hereFor(node, context);
   switch (node.kind) {
     case "aggregate":
-      return sharedAggregate(node, context, here);
+      return sharedAggregate(node, context, here, run);
     case "filter":
     case "project":
-      return sharedRows(node, context, hereFor);
+      return sharedRows(node, context, hereFor, run);
     case "sort":
-      return sharedTop(node, context, here, (input) => computedFirst(node, input, context, sort));
+      return sharedTop(node, context, here, run, (input) => computedFirst(node, input, context, sort));
     default:
       return here(node, context);
   }
@@ -127,7 +134,7 @@ function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
   if (input.kind !== "sort" || offset === 0) return limit(node, run(input, context));
   const sorted = (batches: Batches): Batches => computedFirst(input, batches, context, (own, rows, held) => sort(own, rows, held, offset));
   const alone = (_: PlanNode, own: ExecContext): Batches => sortedHere(input, own, offset);
-  const batches = context.workers === undefined ? alone(input, context) : sharedTop(input, context, alone, sorted);
+  const batches = context.workers === undefined ? alone(input, context) : sharedTop(input, context, alone, run, sorted);
   return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
 }
 

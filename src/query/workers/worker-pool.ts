@@ -39,6 +39,10 @@ export interface WorkerPoolParts {
   readonly threads: number;
   readonly limits: ShareLimits;
   readonly clock: Clock;
+  /** As `QueryWorkers.sharesRows`; absent: it does. */
+  readonly sharesRows?: boolean;
+  /** As `QueryWorkers.groupsMin`. */
+  readonly groupsMin: number;
   /** As `END_MILLIS_MAX`, for tests. */
   readonly endMillisMax?: number;
   /** Starts a thread that speaks `messages.ts`. */
@@ -82,6 +86,8 @@ interface Slot {
 export class WorkerPool implements QueryWorkers {
   readonly limits: ShareLimits;
   readonly threads: number;
+  readonly sharesRows: boolean;
+  readonly groupsMin: number;
   private readonly parts: WorkerPoolParts;
   private readonly slots: readonly Slot[];
   /** Those with pulls that wait come in turn. */
@@ -101,6 +107,8 @@ export class WorkerPool implements QueryWorkers {
     this.parts = parts;
     this.limits = parts.limits;
     this.threads = parts.threads;
+    this.sharesRows = parts.sharesRows ?? true;
+    this.groupsMin = parts.groupsMin;
     this.slots = Array.from({ length: parts.threads }, (_, i) => ({
       name: `query-${i + 1}`,
       worker: undefined,

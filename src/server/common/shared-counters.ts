@@ -1,5 +1,5 @@
 /** Families that servers of several protocols count into: whoever comes first registers them. */
-import type { Counter } from "prom-client";
+import type { Counter, Histogram } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
 
 /** Logins that failed, by the name of their code. */
@@ -26,4 +26,15 @@ export function sharedCounter<Label extends string>(
 ): Counter<Label> {
   const known = metrics.registry.getSingleMetric(name);
   return known === undefined ? metrics.counter(name, help, ...labels) : (known as Counter<Label>); // what it was registered as, here
+}
+
+/** A family of seconds, whoever registers it. */
+export function sharedSeconds<Label extends string>(
+  metrics: MetricRegistry,
+  name: string,
+  help: string,
+  ...labels: Label[]
+): Histogram<Label> {
+  const known = metrics.registry.getSingleMetric(name);
+  return known === undefined ? metrics.seconds(name, help, ...labels) : (known as Histogram<Label>); // what it was registered as, here
 }

@@ -9,6 +9,7 @@
  */
 import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
+import { openCLibrary } from "../../base/process/c-library.ts";
 import { descriptorLimit, isOutOfDescriptors } from "../../base/process/descriptors.ts";
 
 const IPPROTO_TCP = 6;
@@ -46,20 +47,9 @@ export interface ClientSockets {
   drop(socket: ClientSocket): void;
 }
 
-/** Names of the system's C library, with glibc and with musl. */
-const LIBRARIES: readonly string[] = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
-
 /** Those of this process; undefined on a system whose kernel is not asked like this. */
 export function kernelClientSockets(): ClientSockets | undefined {
-  if (process.platform !== "linux") return undefined;
-  for (const name of LIBRARIES) {
-    try {
-      return socketsBy(openLibrary(name));
-    } catch (error) {
-      if (!(error instanceof Error)) throw error; // It is not there: the next one.
-    }
-  }
-  return undefined;
+  return openCLibrary((name) => socketsBy(openLibrary(name)));
 }
 
 /** The calls, typed. */

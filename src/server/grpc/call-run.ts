@@ -2,6 +2,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
+import { traceContextOf, traceParentText } from "../../base/trace/trace-context.ts";
+import type { OpenSpan, Tracer } from "../../base/trace/tracer.ts";
 import type { FailureLog } from "../common/failure-log.ts";
 import type { Call, CallParts } from "./call.ts";
 import { connectErrorOf, ERROR_CODE, errorMetadata, statusOfTransport } from "./errors.ts";
@@ -10,18 +12,32 @@ import { connectErrorOf, ERROR_CODE, errorMetadata, statusOfTransport } from "./
 export interface RunParts extends CallParts {
   readonly clock: Clock;
   readonly failures: FailureLog;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
+
+/** Statuses that say that the server failed, by OpenTelemetry's conventions for gRPC. */
+const SERVER_FAILURES: ReadonlySet<number> = new Set([
+  Code.Unknown,
+  Code.DeadlineExceeded,
+  Code.Unimplemented,
+  Code.Internal,
+  Code.Unavailable,
+  Code.DataLoss,
+]);
 
 /** See the file header. It begins when it is made; one of its methods is to be called when it ends. */
 export class CallRun {
   readonly call: Call;
   private readonly parts: RunParts;
   private readonly startedMs: number;
+  private readonly span: OpenSpan | undefined;
 
   constructor(parts: RunParts, call: Call) {
     this.parts = parts;
     this.startedMs = parts.clock.monotonicMillis();
     this.call = call;
+    this.span = parts.tracer?.isOn === true ? traced(parts.tracer, call) : undefined;
   }
 
   /** It went well. */
@@ -54,8 +70,26 @@ export class CallRun {
   }
 
   private answered(code: number): void {
-    this.parts.metrics.answered(this.call.path, code, (this.parts.clock.monotonicMillis() - this.startedMs) / 1000);
+    const { call, parts, span } = this;
+    parts.metrics.answered(call.path, code, (parts.clock.monotonicMillis() - this.startedMs) / 1000);
+    if (span === undefined) return;
+    const attributes = {
+      "rpc.system.name": "grpc",
+      "rpc.method": call.path.slice(1),
+      "rpc.response.status_code": code === 0 ? "OK" : (Code[code] ?? String(code)),
+      "user_agent.original": call.headers.get("user-agent") ?? undefined,
+    };
+    span.end(attributes, SERVER_FAILURES.has(code) ? `status ${code}` : undefined);
   }
+}
+
+/** Begins the span of a call, which statements belong to and the answer names. */
+function traced(tracer: Tracer, call: Call): OpenSpan | undefined {
+  const span = tracer.begin(call.path.slice(1), traceContextOf(call.headers.get("traceparent")));
+  if (span === undefined) return undefined;
+  call.trace = span.context;
+  call.answerHeaders.set("traceresponse", traceParentText(span.context));
+  return span;
 }
 
 /** A failure of the transport, such as a message that is too long, with our code where it has none yet. */

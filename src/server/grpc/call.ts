@@ -7,6 +7,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { TraceContext } from "../../base/trace/trace-context.ts";
 import { timeZoneNamed } from "../../base/text/time-zone.ts";
 import { DEFAULT_USER, type User } from "../../db/auth/user.ts";
 import type { IngestDb } from "../../db/db.ts";
@@ -56,6 +57,8 @@ export interface CallContext {
 export class Call {
   /** Of a stream: nobody reads the bytes of the last message any more, so that their memory may be used again. */
   isMessageDone = false;
+  /** The span of the call; undefined: it is not recorded. */
+  trace: TraceContext | undefined;
   private readonly context: CallContext;
   private readonly parts: CallParts;
 
@@ -157,7 +160,9 @@ export class Call {
    */
   session(user: User, database: string = this.database, timeZone = ""): Session {
     const zone = timeZone === "" ? (this.headers.get("x-greptime-timezone") ?? "").trim() : timeZone;
-    return { database, timeZone: zone === "" ? "UTC" : timeZoneNamed(zone), user, signal: this.signal, client: this.client };
+    const named = { database, timeZone: zone === "" ? "UTC" : timeZoneNamed(zone), user };
+    const session: Session = { ...named, signal: this.signal, client: this.client };
+    return this.trace === undefined ? session : { ...session, trace: this.trace };
   }
 
   private databaseNamed(text: string): string {

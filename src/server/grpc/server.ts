@@ -9,6 +9,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import type { Tracer } from "../../base/trace/tracer.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
 import type { Db } from "../../db/db.ts";
 import { BrowserGuard, type BrowserGuardOptions } from "../common/browser-guard.ts";
@@ -53,6 +54,8 @@ export interface GrpcOptions {
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly marks?: ConnectionMarks;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Hears of broken invariants. */
   readonly onBug: (error: AssertionError) => void;
   /** What the port answers. */
@@ -65,6 +68,8 @@ export interface GrpcOptions {
 export interface GrpcServer {
   /** The real one when any free port was asked for. */
   readonly port: number;
+  /** Reads certificate and key again; false: the old ones stay. Absent: it does not encrypt. */
+  readonly reload?: (() => boolean) | undefined;
   /** Takes no new calls; ends those under way after the grace. Stop it before the database closes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -91,6 +96,7 @@ export async function startGrpcServer(options: GrpcOptions): Promise<GrpcServer>
     logger.info({ address: `${hostname}:${port}` }, "gRPC listens");
     return {
       port,
+      reload: tls && (() => tls.reload()),
       async stop(graceMs) {
         // Those that stream for ever, such as a health watch, are told half-way.
         const telling = setTimeout(() => stopping.abort(), graceMs / 2);
@@ -109,12 +115,12 @@ export async function startGrpcServer(options: GrpcOptions): Promise<GrpcServer>
 
 /** What requests are answered by. */
 function handlerParts(options: GrpcOptions, metrics: GrpcMetrics, shutdownSignal: AbortSignal): HandlerParts {
-  const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax } = options;
+  const { db, clock, logger, userProvider: provider, onBug, services, room, sendBytesMax, tracer } = options;
   const logins = provider && new Logins(provider, logger, clock, metrics.authFailures);
   const failures = new FailureLog(logger, onBug);
   const tokens = new BearerTokens(() => clock.nowMillis(), TOKEN_MS);
   const guard = new BrowserGuard({ hostname: options.hostname, ...options.pages });
-  return { guard, db, clock, logger, logins, tokens, failures, metrics, services, room, sendBytesMax, shutdownSignal };
+  return { guard, db, clock, logger, logins, tokens, failures, metrics, tracer, services, room, sendBytesMax, shutdownSignal };
 }
 
 /**

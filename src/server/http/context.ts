@@ -35,6 +35,7 @@ export function sessionOf(exchange: Exchange, database: string = exchange.databa
     timeZone: timeZoneOf(exchange.request.headers.get("x-greptime-timezone")),
     user: exchange.user,
     signal: exchange.signal,
+    ...(exchange.ingest === undefined ? {} : { ingest: exchange.ingest }),
     ...(exchange.trace === undefined ? {} : { trace: exchange.trace }),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Paths to handlers. Paths match exactly: a trailing slash is another path. A segment `{name}` in a route's path matches any one segment.
  */
+import type { IngestProtocol } from "../../db/ingest-counts.ts";
 import type { ErrorPrinter, ErrorShape } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { emptyReply, type Reply } from "./reply.ts";
@@ -18,6 +19,8 @@ export interface Route {
   readonly errors: ErrorShape;
   /** How a request without good credentials is answered; absent: 401 in the coded shape. */
   readonly unauthorized?: ErrorPrinter;
+  /** Whose rows its bodies bring; every answer from 400 on is then a failure of writing. Absent: it takes none. */
+  readonly ingest?: IngestProtocol;
   /** Whether an ingest thread serves a request by itself; absent: always. Asked before its body is read. */
   readonly isServedHere?: (rawQuery: string, headers: Headers) => boolean;
 }

@@ -5,6 +5,7 @@ import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type TraceContext, traceContextOf, traceParentText } from "../../base/trace/trace-context.ts";
 import type { Tracer } from "../../base/trace/tracer.ts";
+import { IngestMetrics } from "../../db/ingest-counts.ts";
 import { Authenticator } from "./access/authenticator.ts";
 import { BrowserGuard } from "../common/browser-guard.ts";
 import { databaseTextOf } from "./context.ts";
@@ -51,6 +52,7 @@ export class HttpService {
   private readonly cors: Cors;
   private readonly guard: BrowserGuard;
   private readonly metrics: HttpMetrics;
+  private readonly ingest: IngestMetrics;
   private readonly failures: FailureLog;
   private readonly inFlight: InFlightBytes;
   private readonly authenticator: Authenticator;
@@ -63,6 +65,7 @@ export class HttpService {
     this.options = options;
     this.forward = served.forward;
     this.metrics = new HttpMetrics(options.metrics);
+    this.ingest = IngestMetrics.of(options.metrics);
     this.failures = new FailureLog(options.logger, (bug) => options.onBug(bug));
     this.cors = new Cors(options.cors);
     this.pace = options.pace ?? BODY_PACE;
@@ -218,6 +221,7 @@ export class HttpService {
         startedMs,
         share,
         pace: this.pace,
+        ingest: route?.ingest === undefined ? undefined : this.ingest.of(route.ingest),
         database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
         setIdleTimeout: (seconds) => listener.timeout(request, seconds),
       };
@@ -255,6 +259,7 @@ export class HttpService {
 
   private count(exchange: Exchange, route: Route, status: number): void {
     if (route.path.startsWith("/debug/")) return;
+    if (status >= 400) exchange.ingest?.failed();
     const seconds = (this.options.clock.monotonicMillis() - exchange.startedMs) / 1000;
     const database = databaseExists(exchange.database, this.options.db) ? exchange.database : UNKNOWN_DATABASE;
     this.metrics.answered(exchange.method, route.path, status, database, seconds);

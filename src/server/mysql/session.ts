@@ -261,7 +261,8 @@ export class MysqlSession implements WireProtocol {
     const { client } = this.connection.socket;
     const { memory } = this.connection;
     const told = { id: this.id, user: `${user.name}@${client.slice(0, client.lastIndexOf(":"))}` };
-    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, told, memory });
+    const { ingest } = this.server.metrics;
+    const session = new WireSession({ protocol: "mysql", user, database, timeZone: "UTC", client, ingest, told, memory });
     const talk = new Talk(this.parts, this.server.metrics, this.packets, session, {
       id: this.id,
       capabilities: response.capabilities & OFFERED,

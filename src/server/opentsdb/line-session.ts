@@ -12,6 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type DbError, publicMessageOf, toDbError } from "../../base/error.ts";
 import { longerBytes } from "../../base/bytes/longer-array.ts";
 import { httpStatusOf, StatusCode } from "../../base/status-code.ts";
+import type { IngestCounts } from "../../db/ingest-counts.ts";
 import { ANSWERS_BYTES_MAX, LINE_BYTES_MAX, ROUND_BYTES_MAX } from "./limits.ts";
 
 const LINE_FEED = 0x0a;
@@ -45,6 +46,8 @@ export type TakePut = (bytes: Uint8Array, start: number, end: number) => string 
 /** What a session needs of the server. */
 export interface LineServer {
   readonly version: string;
+  /** What its lines are counted for. */
+  readonly counts: Pick<IngestCounts, "took" | "failed">;
   /**
    * Decodes and writes what `lines` hands over; resolves when it is durable. `lines` may be asked for again when a table changed
    * in between.
@@ -135,6 +138,7 @@ export class LineSession {
       if (!isPaused) this.socket.pause();
       isPaused = true;
       const lines = this.buffer.slice(0, end);
+      this.server.counts.took(end);
       this.buffer.copyWithin(0, end, this.used);
       this.used -= end;
       for (let start = 0; start < lines.length && !this.isGone; ) {
@@ -166,15 +170,18 @@ export class LineSession {
     let isLast = false;
     let next = start;
     let isRead = false;
+    let hasFlaw = false;
     const read = (put: TakePut): void => {
       isRead = true;
-      ({ said, isLast, next } = this.read(lines, start, put));
+      ({ said, isLast, next, hasFlaw } = this.read(lines, start, put));
     };
     try {
       await this.server.write(read);
+      if (hasFlaw) this.server.counts.failed();
     } catch (thrown) {
       const error = toDbError(thrown);
       const isOfClient = httpStatusOf(error.code) === BAD_REQUEST;
+      this.server.counts.failed();
       if (!isOfClient) this.server.failed(error);
       if (!isRead) read(() => undefined); // There was no room for points, but commands are answered.
       const why = publicMessageOf(error).replaceAll("\n", " ");
@@ -189,10 +196,11 @@ export class LineSession {
     lines: Uint8Array,
     from: number,
     put: TakePut,
-  ): { readonly said: string[]; readonly isLast: boolean; readonly next: number } {
+  ): { readonly said: string[]; readonly isLast: boolean; readonly next: number; readonly hasFlaw: boolean } {
     const said: string[] = [];
     let saidLength = 0;
     let start = from;
+    let hasFlaw = false;
     const say = (text: string): void => {
       said.push(text);
       saidLength += text.length;
@@ -202,17 +210,18 @@ export class LineSession {
       const end = feed > start && lines[feed - 1] === CARRIAGE_RETURN ? feed - 1 : feed;
       if (isPut(lines, start, end)) {
         const flaw = put(lines, start, end);
+        hasFlaw ||= flaw !== undefined;
         if (flaw !== undefined) say(`put: ${flaw}\n`);
       } else if (end > start) {
         const text = decoder.decode(lines.subarray(start, Math.min(end, start + COMMAND_BYTES_MAX)));
         const command = text.trim().split(" ", 1)[0] ?? "";
         // A browser can be made to send a request here, whose body would be the next lines: nothing of it is taken.
-        if (command === "exit" || HTTP_LINE.test(text)) return { said, isLast: true, next: lines.length };
+        if (command === "exit" || HTTP_LINE.test(text)) return { said, isLast: true, next: lines.length, hasFlaw };
         say(answerTo(command, this.server.version));
       }
       start = feed + 1;
     }
-    return { said, isLast: false, next: start };
+    return { said, isLast: false, next: start, hasFlaw };
   }
 
   /** Resolves when the socket has taken all, or is gone. */

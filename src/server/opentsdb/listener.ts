@@ -10,6 +10,7 @@ import type { ServerMemory } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { DEFAULT_USER } from "../../db/auth/user.ts";
 import type { IngestDb } from "../../db/db.ts";
+import { IngestMetrics } from "../../db/ingest-counts.ts";
 import { OpenTsdbDecoder } from "../../ingest/opentsdb/decode.ts";
 import { decodedAndWritten } from "../common/decoded-and-written.ts";
 import { KeptDecoders } from "../common/kept-decoders.ts";
@@ -157,12 +158,14 @@ function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>):
     collect: () => connections.set(sessions.size),
   });
   const points = options.metrics.counter("greptime_servers_opentsdb_line_points", "data points put over TCP");
+  const ingest = IngestMetrics.of(metrics).of("opentsdb_telnet");
   const decoders = new KeptDecoders(() => new OpenTsdbDecoder(), options.clock);
   memory.register("decoders", decoders);
   const tableOptions = { comment: "Created on insertion", ...OPENTSDB_SEMANTICS };
   return {
     version,
     failed: (error) => logger.warn({ error: error.message }, "cannot write the points of a telnet connection"),
+    counts: ingest,
     write: (lines) =>
       decodedAndWritten(async () => {
         await db.admit();
@@ -171,7 +174,7 @@ function lineServer(options: TelnetOptions, sessions: ReadonlySet<LineSession>):
         lines((bytes, start, end) => decoder.line(bytes, start, end));
         const { batch, rowCount } = decoder.taken();
         if (rowCount === 0) return;
-        const session = { database: DATABASE, timeZone: "UTC", user: DEFAULT_USER, signal: new AbortController().signal };
+        const session = { database: DATABASE, timeZone: "UTC", user: DEFAULT_USER, signal: new AbortController().signal, ingest };
         await db.write(batch, session, { autoCreate: options.autoCreateTable, tableOptions });
         points.inc(rowCount);
       }),

@@ -245,6 +245,7 @@ export class PostgresSession implements WireProtocol {
       database: databaseExists(database, db) ? database : DEFAULT_DATABASE,
       timeZone: parseTimeZone(parameters.get("TimeZone") ?? parameters.get("timezone") ?? "UTC") ?? "UTC",
       client: this.connection.socket.client,
+      ingest: this.server.metrics.ingest,
       told: { id: key.processId },
       memory: this.connection.memory,
     });

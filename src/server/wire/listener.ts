@@ -81,6 +81,8 @@ export interface WireSpeech {
 export interface WireListener {
   /** The real one when any free port was asked for. */
   readonly port: number;
+  /** Reads certificate and key again; false: the old ones stay. Absent: it does not encrypt. */
+  readonly reload?: (() => boolean) | undefined;
   /** See the file header. Stop it before the database closes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -92,7 +94,7 @@ export async function startWireListener(options: ListenerOptions, speech: WireSp
   try {
     const port = await listener.listen();
     logger.info({ address: `${hostname}:${port}` }, `${speech.title} listens`);
-    return { port, stop: (graceMs) => listener.stop(graceMs) };
+    return { port, reload: listener.reload, stop: (graceMs) => listener.stop(graceMs) };
   } catch (cause) {
     listener.close();
     throw cannotListen(hostname, options.port, speech, cause);
@@ -161,6 +163,12 @@ class Listener {
         resolve(typeof address === "object" && address !== null ? address.port : options.port);
       });
     });
+  }
+
+  /** Absent where it does not encrypt. */
+  get reload(): (() => boolean) | undefined {
+    const { tls } = this.shared;
+    return tls && (() => tls.reload());
   }
 
   async stop(graceMs: number): Promise<void> {

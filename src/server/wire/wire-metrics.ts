@@ -1,6 +1,7 @@
 /** Metric families of a wire server (contract http.md 1.4). */
 import { type Counter, Gauge, type Histogram } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
+import { type IngestCounts, IngestMetrics } from "../../db/ingest-counts.ts";
 
 /** The wire protocols, as metrics and settings call them. */
 export type WireName = "mysql" | "postgres";
@@ -13,9 +14,12 @@ export class WireMetrics {
   readonly prepared: Counter<"db">;
   /** Connections that were refused or ended by the server, by why. */
   readonly ended: Counter<"reason">;
+  /** Rows that statements bring. */
+  readonly ingest: IngestCounts;
 
   /** @param connections how many there are */
   constructor(name: WireName, metrics: MetricRegistry, connections: () => number) {
+    this.ingest = IngestMetrics.of(metrics).of(`sql_${name}`);
     const prefix = `greptime_servers_${name}`;
     this.querySeconds = metrics.seconds(`${prefix}_query_elapsed`, "seconds a statement takes", "subprotocol", "db");
     this.prepared = metrics.counter(`${prefix}_prepared_count`, "statements that were prepared", "db");

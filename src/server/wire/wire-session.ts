@@ -5,6 +5,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { User } from "../../db/auth/user.ts";
+import type { IngestCounts } from "../../db/ingest-counts.ts";
 import type { Session } from "../../db/session.ts";
 import type { ConnectionClient } from "../../query/connection-client.ts";
 import { type Connection, endConnection, newConnection } from "../../query/connection.ts";
@@ -20,6 +21,8 @@ export interface SessionStart {
   readonly timeZone: string;
   /** Address of the client. */
   readonly client: string;
+  /** What its rows are counted for. */
+  readonly ingest: IngestCounts;
   /** What statements may ask of the client, where the protocol tells it. */
   readonly told?: ConnectionClient;
   /** Of what it keeps between statements. */
@@ -40,6 +43,7 @@ export interface StatementRun {
 export class WireSession implements Session {
   readonly user: User;
   readonly client: string;
+  readonly ingest: IngestCounts;
   readonly memory: KeptMemory;
   database: string;
   timeZone: string;
@@ -55,6 +59,7 @@ export class WireSession implements Session {
     this.start = start;
     this.user = start.user;
     this.client = start.client;
+    this.ingest = start.ingest;
     this.memory = start.memory;
     this.database = start.database;
     this.timeZone = start.timeZone;

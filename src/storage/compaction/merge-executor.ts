@@ -1,6 +1,7 @@
 /**
  * Runs merges: in a worker of their own, so that neither writes nor flushes wait for them, or in place, for tests.
  */
+import { threadScript } from "../../base/process/thread-script.ts";
 import type { FileStore } from "../file-store/file-store.ts";
 import type { DataFile } from "../sst/data-file.ts";
 import { JobWorker } from "../worker/job-worker.ts";
@@ -29,7 +30,7 @@ export function inlineMergeExecutor(store: FileStore): MergeExecutor {
 
 /** Runs merges in one worker over the local files under `root`. */
 export function workerMergeExecutor(root: string): MergeExecutor {
-  const worker = new JobWorker<MergeJob, MergeAnswer>("compact", root, new URL("./merge-worker.ts", import.meta.url).href);
+  const worker = new JobWorker<MergeJob, MergeAnswer>("compact", root, threadScript("./merge-worker.ts", import.meta.url));
   worker.prestart();
   return {
     merge: async (job) => (await worker.run(job)).file,

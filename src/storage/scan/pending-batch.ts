@@ -9,6 +9,9 @@ import type { ScanSource } from "./runs/scan-source.ts";
 export const BATCH_ROWS = 16_384;
 /** A batch that reached this many rows is handed out at the end of a page, so that whole pages pass through without a copy. */
 const BATCH_ROWS_AT_PAGE_END = 4096;
+/** Pages left out by bounds after which the reader has a turn. */
+const SKIPPED_PAGES = 4096;
+
 /** Segments gathered for the next batch. */
 export class PendingBatch {
   readonly assembler: Assembler;
@@ -16,6 +19,7 @@ export class PendingBatch {
   isFull = false;
   private readonly tested: TestedRows | undefined;
   private segments: Segment[] = [];
+  private skipped = 0;
 
   constructor(assembler: Assembler) {
     this.assembler = assembler;
@@ -29,7 +33,10 @@ export class PendingBatch {
     while (at < end && !this.isFull) {
       const pageEnd = rows.pageEnd(at);
       const to = Math.min(end, pageEnd, at + BATCH_ROWS - this.rowCount);
-      if (!rows.holdsNothing(at)) {
+      if (rows.holdsNothing(at)) {
+        // Known before.
+      } else if (this.isOutside(rows, at)) this.skip();
+      else {
         this.segments.push({ source, series, start: at, end: to });
         this.rowCount += to - at;
         this.isFull = this.rowCount >= BATCH_ROWS || (to === pageEnd && this.rowCount >= BATCH_ROWS_AT_PAGE_END);
@@ -39,13 +46,32 @@ export class PendingBatch {
     return at;
   }
 
+  /** Whether what tests say by now leaves no room for a row of a page. */
+  private isOutside(rows: ScanSource, row: number): boolean {
+    const { tests, output, timeColumnId } = this.assembler;
+    for (const test of tests) {
+      const bound = test.bound?.();
+      const column = bound === undefined ? undefined : output[bound.place];
+      if (bound === undefined || column === undefined || column.kind === "tag") continue;
+      if (!rows.mayHold(row, column.kind === "time" ? timeColumnId : column.column.id, bound)) return true;
+    }
+    return false;
+  }
+
+  private skip(): void {
+    const { metrics } = this.assembler;
+    if (metrics !== undefined) metrics.pagesSkipped++;
+    if (++this.skipped % SKIPPED_PAGES === 0) this.isFull = true;
+  }
+
   /** What is ready of the rows that were added: where rows are tested, those that pass are gathered further. */
   async take(): Promise<readonly ScanBatch[]> {
     const { assembler, segments, tested } = this;
     this.segments = [];
     this.rowCount = 0;
     this.isFull = false;
-    return tested === undefined ? [await assembleSegments(assembler, segments)] : await tested.add(segments);
+    if (tested === undefined) return [await assembleSegments(assembler, segments)];
+    return segments.length > 0 ? await tested.add(segments) : [await tested.take()]; // Perhaps without rows: for the turn.
   }
 
   /** What there is when no row is to come. */

@@ -60,10 +60,13 @@ export function openGroup({ scan, seen, dictionaries, arrays }: ScanPlan, base: 
     arrays,
     sources,
     tests,
+    metrics,
     unread: new Set(unread),
     output: scan.output,
     tags: scan.tags,
     timeType,
+    timeColumnId,
+    base,
     mergeMode,
     dictionaries,
   };
@@ -128,6 +131,21 @@ export function segmentOf({ runs, selection }: Group, i: number): Segment {
     start: runs.starts[i] as number,
     end: runs.ends[i] as number,
   };
+}
+
+/** Whether what tests say by now leaves no row of a cluster: of its times alone, which merging does not change. */
+export function isOutside({ assembler, runs }: Group, cluster: readonly number[]): boolean {
+  const { tests, output, base } = assembler;
+  for (const test of tests) {
+    const bound = test.bound?.();
+    if (bound === undefined || output[bound.place]?.kind !== "time") continue;
+    const { min, max } = bound;
+    // Beyond 2^53 it rounds, and is beyond all offsets still.
+    const least = typeof min === "bigint" ? Number(min - base) : Number.NEGATIVE_INFINITY;
+    const most = typeof max === "bigint" ? Number(max - base) : Number.POSITIVE_INFINITY;
+    if (cluster.every((run) => (runs.firsts[run] as number) > most || (runs.lasts[run] as number) < least)) return true;
+  }
+  return false;
 }
 
 /** The segments of a cluster, cut where they are too long to be merged at once. */

@@ -15,9 +15,11 @@ import { vectorBytes } from "../cache/page-cache.ts";
 import { assembleNewest, type RowsOfSource } from "./merge/assemble-rows.ts";
 import { orderUnits } from "./merge/ordered-units.ts";
 import { BATCH_ROWS, PendingBatch, PendingClusters } from "./pending-batch.ts";
-import { type Group, type GroupSources, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
+import { type Group, type GroupSources, isOutside, openGroup, partsOf, segmentOf, sliceGroup } from "./scan-group.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
 import type { ScanSource } from "./runs/scan-source.ts";
+import { JoinedSummaries } from "./source/joined-summaries.ts";
+import { isOfAll, type ResolvedSummaries } from "./source/page-summaries.ts";
 import { type ResolvedScan, type SelectedScan, selectedScan, SLICE_SERIES } from "./selected-scan.ts";
 
 /** The batches of a scan. @throws DbError StorageUnavailable when a file cannot be read */
@@ -60,7 +62,7 @@ async function* plainBatches(plan: ScanPlan): AsyncGenerator<ScanBatch> {
     const sources = openGroup(plan, base);
     for (let from = 0; from < count; from += plan.sliceSeries) {
       const group = await sliceGroup(plan, sources, from, Math.min(count, from + plan.sliceSeries));
-      yield* plan.seen === undefined ? singleRuns(group) : newestRows(group);
+      yield* plan.seen === undefined ? singleRuns(group, plan.scan.summaries) : newestRows(group);
       yield* clusterBatches(group);
     }
   }
@@ -96,10 +98,24 @@ async function* newestRows({ assembler, runs, singles, singlesOf, selection }: G
   if (count > 0) yield await assembleNewest(assembler, series.subarray(0, count), parts);
 }
 
+/** Statistics of pages where those will do. */
+function* summaries({ assembler, runs, singlesOf }: Group, wanted: ResolvedSummaries | undefined): Generator<ScanBatch> {
+  if (wanted === undefined) return;
+  const joined = isOfAll(wanted) ? new JoinedSummaries(wanted.columns) : undefined;
+  for (const [s, source] of assembler.sources.entries()) {
+    for (const batch of source.summarise(runs, singlesOf[s] as Uint32Array)) {
+      const ready = joined === undefined ? batch : joined.add(batch);
+      if (ready !== undefined) yield ready;
+    }
+  }
+  const last = joined?.rest();
+  if (last !== undefined) yield last;
+}
+
 /** Runs that stand alone, and statistics of their pages where those will do. */
-async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
+async function* singleRuns(group: Group, wanted: ResolvedSummaries | undefined): AsyncGenerator<ScanBatch> {
   const pending = new PendingBatch(group.assembler);
-  for (const [s, source] of group.assembler.sources.entries()) yield* source.summarise(group.runs, group.singlesOf[s] as Uint32Array);
+  yield* summaries(group, wanted);
   for (const i of group.singles) {
     const run = segmentOf(group, i);
     for (let at = run.start; at < run.end; ) {
@@ -114,6 +130,7 @@ async function* singleRuns(group: Group): AsyncGenerator<ScanBatch> {
 async function* clusterBatches(group: Group): AsyncGenerator<ScanBatch> {
   const clusters = new PendingClusters(group.assembler);
   for (const cluster of group.clusters) {
+    if (isOutside(group, cluster)) continue;
     for (const part of await partsOf(group, cluster)) {
       clusters.add(part);
       if (clusters.isFull) yield* await clusters.take();
@@ -143,6 +160,7 @@ async function* orderedSlice(groups: readonly Group[], from: number, to: number)
     const { assembler } = group;
     const cluster = group.clusters[units.clusters[i] as number];
     const wantsClusters = cluster !== undefined;
+    if (wantsClusters && isOutside(group, cluster)) continue;
     if (pending !== undefined && (pending.assembler !== assembler || pending instanceof PendingClusters !== wantsClusters)) {
       yield* await pending.rest();
       pending = undefined;

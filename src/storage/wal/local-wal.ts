@@ -16,6 +16,7 @@ import { DbError, errorText, invalidArguments } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import type { Logger } from "../../base/log.ts";
+import type { LogWatch } from "./log-metrics.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { Turns } from "../../base/scheduler/turns.ts";
 import { makeFolder } from "../file-store/make-folder.ts";
@@ -65,6 +66,8 @@ export interface LocalWalOptions {
   readonly pauseMs?: number;
   /** Default: the disk of this machine. */
   readonly disk?: LogDisk;
+  /** Hears of writes and syncs. Default: nobody does. */
+  readonly watch?: LogWatch;
   /** Default: the clock of this machine. */
   readonly clock?: Clock;
 }
@@ -137,8 +140,10 @@ class LocalWal implements Wal {
     this.ends = new EndsFile(this.disk, options.directory, options.sync !== "never");
     this.repairs = new LogRepairs(this.disk, this.ends);
     const { disk, folder, ends, repairs } = this;
-    this.writer = new SegmentWriter({ disk, folder, ends, repairs, sync: options.sync, onFailure: (reason) => this.fail(reason) });
     this.clock = options.clock ?? systemClock;
+    const { clock } = this;
+    const { sync, watch } = options;
+    this.writer = new SegmentWriter({ disk, folder, ends, repairs, sync, clock, watch, onFailure: (reason) => this.fail(reason) });
   }
 
   async recover(
@@ -330,6 +335,7 @@ class LocalWal implements Wal {
       bytes += record.bytes;
     }
     await this.writer.write(segment, parts, bytes, check);
+    this.options.watch?.wroteGroup(group.length, bytes);
   }
 
   private async openSegment(id: number): Promise<OpenSegment> {

@@ -5,12 +5,14 @@
  * more records, its file is closed, and `onFailure` is told why: from then on the log asks for nothing until it has healed.
  */
 import { assert } from "../../base/assert.ts";
+import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { EndsFile } from "./ends-file.ts";
 import type { LogDisk } from "./log-disk.ts";
 import { LogFile } from "./log-file.ts";
+import type { LogWatch } from "./log-metrics.ts";
 import type { LogFolder } from "./log-folder.ts";
 import type { LogRepairs } from "./log-repair.ts";
 import { checkOfHeader, encodeSegmentHeader, NO_SEGMENT, SEGMENT_HEADER_BYTES, type SegmentEnd } from "./record-header.ts";
@@ -43,6 +45,8 @@ export interface SegmentWriterParts {
   readonly ends: EndsFile;
   readonly repairs: LogRepairs;
   readonly sync: WalSync;
+  readonly clock: Pick<Clock, "monotonicMillis">;
+  readonly watch: LogWatch | undefined;
   readonly onFailure: (reason: string) => void;
 }
 
@@ -264,7 +268,7 @@ export class SegmentWriter {
   private async sync(segment: OpenSegment): Promise<void> {
     const covered = { written: segment.written, check: segment.check };
     try {
-      await segment.file.sync();
+      await this.timedSync(segment);
     } catch (error) {
       this.parts.onFailure(`cannot sync the log: ${errorText(error)}`);
       await this.giveUp(segment);
@@ -273,11 +277,22 @@ export class SegmentWriter {
     noteDurable(segment, covered);
   }
 
+  /** Also one that fails is timed: a disk that hangs is seen by it. */
+  private async timedSync({ file }: OpenSegment): Promise<void> {
+    const { clock, watch } = this.parts;
+    const started = clock.monotonicMillis();
+    try {
+      await file.sync();
+    } finally {
+      watch?.synced((clock.monotonicMillis() - started) / 1000);
+    }
+  }
+
   /** Only marks a segment whose sync failed: a record may be on its way into it. */
   private async backgroundSync(segment: OpenSegment): Promise<void> {
     const covered = { written: segment.written, check: segment.check };
     try {
-      await segment.file.sync();
+      await this.timedSync(segment);
       noteDurable(segment, covered);
     } catch (error) {
       // The engine makes the rows durable in files. Until then a crash of the machine may take what was acknowledged since the last sync.

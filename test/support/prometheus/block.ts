@@ -1,4 +1,4 @@
-/** Blocks of Prometheus, written from the description of their format: index version 2, one file of XOR chunks. */
+/** Blocks of Prometheus, written from the description of their format: index version 2, one file of chunks. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32c } from "../../../src/ingest/prometheus/read/read-series.ts";
@@ -7,11 +7,20 @@ import { XorChunk } from "../../../src/ingest/prometheus/read/xor-chunk.ts";
 /** A series with its chunks, each of samples in order. */
 export interface BlockSeries {
   readonly labels: Readonly<Record<string, string>>;
-  readonly chunks: readonly (readonly (readonly [millis: number, value: number])[])[];
+  readonly chunks: readonly (readonly (readonly [millis: number, value: number])[] | RawChunk)[];
 }
 
-/** Writes a block into a folder. @param encoding of all chunks: 1 is XOR */
-export async function writeBlock(folder: string, all: readonly BlockSeries[], encoding = 1): Promise<void> {
+/** A chunk that is no XOR chunk. */
+export interface RawChunk {
+  readonly encoding: number;
+  readonly data: Uint8Array;
+  /** Times of its first and last sample. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Writes a block into a folder. */
+export async function writeBlock(folder: string, all: readonly BlockSeries[]): Promise<void> {
   const chunkFile: number[] = [...u32(0x85bd40dd), 1, 0, 0, 0];
   const symbols = [...new Set(all.flatMap(({ labels }) => Object.entries(labels).flat()))].sort();
   const index: number[] = [...u32(0xbaaad700), 2];
@@ -29,10 +38,9 @@ export async function writeBlock(folder: string, all: readonly BlockSeries[], en
     ];
     entry.push(...uvarint(chunks.length));
     let [lastTime, lastPlace] = [0, 0];
-    for (const [i, samples] of chunks.entries()) {
-      const [first, last] = [samples[0]?.[0] ?? 0, samples.at(-1)?.[0] ?? 0];
+    for (const [i, chunk] of chunks.entries()) {
+      const { encoding, data, first, last } = "data" in chunk ? chunk : xorChunk(chunk);
       const place = chunkFile.length;
-      const data = chunkOf(samples);
       chunkFile.push(...uvarint(data.length), encoding, ...data, ...sum([encoding, ...data]));
       entry.push(...(i === 0 ? varint(first) : uvarint(first - lastTime)), ...uvarint(last - first));
       entry.push(...(i === 0 ? uvarint(place) : varint(place - lastPlace)));
@@ -50,14 +58,14 @@ export async function writeBlock(folder: string, all: readonly BlockSeries[], en
   await writeFile(join(folder, "meta.json"), "{}");
 }
 
-function chunkOf(samples: readonly (readonly [number, number])[]): Uint8Array {
+function xorChunk(samples: readonly (readonly [number, number])[]): RawChunk {
   const chunk = new XorChunk();
   const view = new DataView(new ArrayBuffer(8));
   for (const [time, value] of samples) {
     view.setFloat64(0, value);
     chunk.append(time, view.getInt32(4), view.getInt32(0));
   }
-  return chunk.finish();
+  return { encoding: 1, data: chunk.finish(), first: samples[0]?.[0] ?? 0, last: samples.at(-1)?.[0] ?? 0 };
 }
 
 function u32(value: number): number[] {

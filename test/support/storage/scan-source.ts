@@ -18,5 +18,6 @@ export function timesSource(times: ScanSource["times"]): ScanSource {
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,
+    mayHold: () => true,
   };
 }

@@ -26,12 +26,10 @@ const rate =
   (now, before) =>
     before === undefined ? Number.NaN : Math.max(0, ((now.sum(name, fits) - before.sum(name, fits)) * 1000) / (now.at - before.at));
 
-/** Requests that bring rows and were taken. */
-const isWrite = ({ path, code }: Readonly<Record<string, string>>): boolean =>
-  /\/(?:write|put|push|_bulk|ingest|logs|metrics|traces)$/.test(path ?? "") && path !== "/metrics" && (code ?? "") < "400";
-
 const FIGURES: readonly Figure[] = [
-  { title: "Writes a second", show: countText, take: rate("greptime_servers_http_requests_total", isWrite) },
+  { title: "Rows a second", show: countText, take: rate("varve_ingest_rows_total") },
+  { title: "Bytes with rows a second", show: bytesText, take: rate("varve_ingest_bytes_total") },
+  { title: "Failed writes a second", show: countText, take: rate("varve_ingest_errors_total") },
   { title: "Statements a second", show: countText, take: rate("varve_statements_total") },
   {
     title: "HTTP requests a second",

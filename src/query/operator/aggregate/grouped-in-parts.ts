@@ -59,6 +59,8 @@ async function* grouped(
   try {
     const groups = newGroups({ ...shared, budget });
     const { rowBytes } = groups;
+    const watch = level === 0 ? shared.groupWatch : undefined;
+    let rows = 0;
     const maySplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
     for await (const batch of input) {
       checkCancelled(shared);
@@ -70,6 +72,8 @@ async function* grouped(
         if (isFull) rest = await Partitions.create(node.input.columns, level, spill);
         if (rest === undefined) groups.add(piece);
         else await groups.addKnown(piece, rest);
+        rows += piece.rowCount;
+        if (watch !== undefined && rest === undefined && (await watch.takesOver(groups.count, rows))) return;
         await shared.pace.turn();
       }
     }

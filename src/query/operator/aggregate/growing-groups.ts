@@ -4,7 +4,7 @@ import type { PlanNode } from "../contract/node.ts";
 import type { Partitions } from "../spill/partitions.ts";
 import type { HeldGroups } from "./grouped-in-parts.ts";
 import { Groups } from "./groups.ts";
-import { maySpread, SPREAD_GROUPS, SpreadGroups } from "./spread-groups.ts";
+import { maySpread, spreadFrom, SpreadGroups } from "./spread-groups.ts";
 
 /** See the file header. */
 export class GrowingGroups implements HeldGroups {
@@ -22,7 +22,7 @@ export class GrowingGroups implements HeldGroups {
     this.context = context;
     this.rowsAtOnce = groups.rowsAtOnce;
     this.rowBytes = groups.rowBytes;
-    this.groupsMax = maySpread(node, groups) ? (context.groupsInOneTable ?? SPREAD_GROUPS) : Number.POSITIVE_INFINITY;
+    this.groupsMax = maySpread(node, groups) ? (context.groupsInOneTable ?? spreadFrom(node)) : Number.POSITIVE_INFINITY;
   }
 
   get count(): number {

@@ -37,6 +37,13 @@ export class SeriesOfTables {
   }
 }
 
+/** Hears of the groups of one aggregation. */
+export interface GroupWatch {
+  readonly node: PlanNode | undefined;
+  /** Told after some rows each. @returns whether the aggregation is to end there, without an answer: it runs elsewhere */
+  takesOver(groups: number, rows: number): boolean | Promise<boolean>;
+}
+
 /** Shared state of the operators of one query. */
 export interface ExecContext extends EvaluationContext {
   readonly clock: Clock;
@@ -51,6 +58,8 @@ export interface ExecContext extends EvaluationContext {
   readonly metrics: Map<PlanNode, NodeMetrics> | undefined;
   /** Other threads for large scans; undefined: all runs here. */
   readonly workers: QueryWorkers | undefined;
+  /** Who wants to know how many groups an aggregation has while it reads. */
+  readonly groupWatch?: GroupWatch | undefined;
   /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */
   readonly joinRowsFirst?: number | undefined;
   /** Groups from which on they are spread over parts; undefined: as many as the cache of a core holds, about. */

@@ -11,6 +11,7 @@ import { FIRST_OF_EACH, type FirstOfEachNode } from "../distinct/node.ts";
 import { FILL_SLOTS, type FillSlotsNode } from "../fill/node.ts";
 import { FILTER, type FilterNode } from "../filter/node.ts";
 import { ASOF, type AsofNode, JOIN, type JoinNode } from "../join/node.ts";
+import { KEY_SHARE, type KeyShareNode } from "../key-share/node.ts";
 import { LIMIT, type LimitNode } from "../limit/node.ts";
 import { NEWEST_FIRST, type NewestFirstNode } from "../newest-first/node.ts";
 import type { AnyNode, NodeKind } from "../node-parts/node-kind.ts";
@@ -31,6 +32,7 @@ export type PlanNode =
   | SourceNode
   | RecursiveNode<PlanNode>
   | FilterNode<PlanNode>
+  | KeyShareNode<PlanNode>
   | ProjectNode<PlanNode>
   | OverlapNode<PlanNode>
   | FillSlotsNode<PlanNode>
@@ -62,6 +64,7 @@ const KINDS: { readonly [K in PlanNode["kind"]]: NodeKind<NodeOf<K>> } = {
   source: SOURCE,
   recursive: RECURSIVE,
   filter: FILTER,
+  "key-share": KEY_SHARE,
   project: PROJECT,
   overlap: OVERLAP,
   "fill-slots": FILL_SLOTS,

@@ -80,6 +80,10 @@ export interface QueryWorkers {
   readonly limits: ShareLimits;
   /** Parts that may be under way at a time. */
   readonly threads: number;
+  /** Whether scans go in parts of their rows; else only groups do that are many, divided by their keys between this thread and others. */
+  readonly sharesRows: boolean;
+  /** Groups from which on they are many. */
+  readonly groupsMin: number;
   /** Whether another fragment may be opened now. */
   readonly hasRoom: boolean;
   /** @param budget counts what the fragment's parts hold while they run */

@@ -1,31 +1,42 @@
 /**
  * Numbers texts and other bytes densely, in the order they first come: equal bytes, equal numbers. No string is made.
  *
- *   slots    `base/bytes/hash-slots.ts`, growing in steps
- *   spans    of each number: where its bytes lie, and how many they are
- *   chunks   the bytes, by pieces of 1 MiB: one long array that grows would be copied, which holds the thread
+ *   slots    `base/bytes/hash-slots.ts`, growing in steps: hash → place of the record
+ *   records  | length | number | bytes, zeros up to a whole word |, in pieces of 1 MiB: one long array that grows would be copied, which
+ *            holds the thread
+ *   places   of each number: where its record lies
  *
- * 2M texts, CPU ms, as strings in a `Map` and so (rows as in key-table.bench.ts): 200,000 different ones of 12 bytes 1,350 to 1,480 -> 120
- * to 190, nearly all different of 32 bytes 1,430 to 5,800 -> 520 to 650.
+ * What tells whether a text is the one that is looked for lies in one piece, a miss of the cache where there are many. Rows are looked up
+ * some thousand at a time, step by step, since what a short loop loads it waits for side by side: hashes, slots, heads of records, bytes.
+ *
+ * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 different ones 147 and 120, 200,000
+ * 261 and 190, 1M 957 and 500. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of 32 bytes
+ * 1,430 to 5,800 -> 520 to 650.
  */
 import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Validity } from "../../../column/vector.ts";
-import { sameBytes, textHash, textHashes, viewOf } from "./text-hash.ts";
+import { textHash, textHashes, viewOf } from "./text-hash.ts";
 import { NO_NUMBER } from "./word-table.ts";
 
 const SLOTS_MIN = 256;
 /** As in `word-table.ts`. */
 const SLOTS_CACHED: number = 2 ** 16;
-const ROWS_AT_ONCE = 4096;
-const CHUNK_BITS = 20;
-const CHUNK_BYTES: number = 1 << CHUNK_BITS;
+/** Rows that are looked up before others: a line of slots and one of records for each stay in the first cache, or near it. */
+const ROWS_AT_ONCE = 512;
+/** Words of a chunk: 1 MiB. */
+const CHUNK_BITS = 18;
+const CHUNK_WORDS: number = 1 << CHUNK_BITS;
 /** Of the first chunk; each further one is as long as all before. */
-const CHUNK_BYTES_MIN = 1024;
+const CHUNK_WORDS_MIN = 256;
 /** Chunks that places reach. Reason: 32 bits. Error: RuntimeResourcesExhausted, which memory usually says before. */
 const CHUNKS_MAX = 4096;
+/** Words of a record before its bytes: their length, and its number. */
+const HEAD_WORDS = 2;
+/** Texts longer than that are copied by a native call. */
+const LONG_BYTES = 64;
 
 /** Texts or other bytes of some rows. */
 export interface Texts {
@@ -34,33 +45,57 @@ export interface Texts {
   readonly validity: Validity;
 }
 
-/** What is known of each number. */
-interface KnownTexts {
-  readonly spans: Uint32Array;
-  readonly views: readonly DataView[];
-}
-
-/** The first number of each hash, `NO_NUMBER` where there is none: which is that of the text, unless two have one hash. */
-function candidates(pairs: Int32Array, mask: number, hashes: Int32Array, count: number, into: Int32Array, at: number): void {
+/** The first place of each hash, -1 where there is none: that of the text, unless two have one hash. */
+function candidates(pairs: Int32Array, mask: number, hashes: Int32Array, count: number, into: Int32Array): void {
   for (let i = 0; i < count; i++) {
     const hash = hashes[i]!;
     let slot = (hash << 1) & mask;
     while (pairs[slot] !== hash && pairs[slot + 1] !== 0) slot = (slot + 2) & mask;
-    into[at + i] = pairs[slot + 1]! - 1;
+    into[i] = pairs[slot + 1]! - 1;
   }
 }
 
+/** Looks at the heads of records that are about to be looked at, as `HashSlots.fetch` does at slots. */
+function fetchRecords(chunks: readonly Int32Array[], places: Int32Array, count: number): number {
+  let seen = 0;
+  for (let i = 0; i < count; i++) {
+    const place = places[i]!;
+    if (place >= 0) seen ^= chunks[place >>> CHUNK_BITS]![place & (CHUNK_WORDS - 1)]!;
+  }
+  return seen;
+}
+
+/** The last `length & 3` bytes of a text as a word, with zeros above. */
+function tailOf(view: DataView, start: number, end: number): number {
+  const rest = (end - start) & 3;
+  if (end - start >= 4) return view.getInt32(end - 4, true) >>> ((4 - rest) << 3);
+  let word = 0;
+  for (let k = 0; k < rest; k++) word |= view.getUint8(start + k) << (k << 3);
+  return word;
+}
+
+/** Whether the record at `word` of a chunk has these bytes. */
+function isText(chunk: Int32Array, word: number, view: DataView, start: number, end: number): boolean {
+  if (chunk[word] !== end - start) return false;
+  let at = start;
+  let own = word + HEAD_WORDS;
+  for (; at + 4 <= end; at += 4) if (chunk[own++] !== view.getInt32(at, true)) return false;
+  return at === end || chunk[own] === tailOf(view, start, end);
+}
+
 /**
- * Looks at the texts of candidates of rows `[from, to)`, up to one that is NULL, or has no candidate or another text: its position, else
- * `to`. Apart from `candidates`, since what two short loops load they wait for beside each other: 200,000 texts of 12 bytes among 3M rows
- * are found in 180 ms of CPU on a busy machine, in one loop in 270.
+ * Numbers of rows `[from, to)` whose candidates have their texts, up to one that is NULL, or has no candidate or another text: its
+ * position, else `to`.
  *
+ * @param places of candidates, of row `base` on
  * @param isComplete what has no candidate is not there, and is no reason to stop
  */
 function confirmed(
-  { spans, views }: KnownTexts,
+  chunks: readonly Int32Array[],
   { offsets, validity }: Texts,
   view: DataView,
+  places: Int32Array,
+  base: number,
   from: number,
   to: number,
   isComplete: boolean,
@@ -68,56 +103,59 @@ function confirmed(
 ): number {
   for (let row = from; row < to; row++) {
     if (validity !== undefined && validity[row] === 0) return row;
-    const number = into[row]!;
-    if (number < 0) {
+    const place = places[row - base]!;
+    if (place < 0) {
       if (!isComplete) return row;
+      into[row] = NO_NUMBER;
       continue;
     }
-    const start = offsets[row]!;
-    const length = offsets[row + 1]! - start;
-    if (spans[2 * number + 1] !== length) return row;
-    const place = spans[2 * number]!;
-    const chunk = place >>> CHUNK_BITS;
-    if (!sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, start, length)) return row;
+    const chunk = chunks[place >>> CHUNK_BITS]!;
+    const word = place & (CHUNK_WORDS - 1);
+    if (!isText(chunk, word, view, offsets[row]!, offsets[row + 1]!)) return row;
+    into[row] = chunk[word + 1]!;
   }
   return to;
 }
 
 /** See the file header. */
-export class TextNumbers implements KnownTexts {
+export class TextNumbers {
   size = 0;
   /** Number of NULL, which has no bytes; `NO_NUMBER` until it comes. */
   nullNumber: number = NO_NUMBER;
   /** Bytes of all texts together. */
   textBytes = 0;
-  /** Of each number where its bytes lie, and how many they are. */
-  spans: Uint32Array = new Uint32Array(128);
-  /** One at least, so that the empty text lies somewhere. */
-  readonly chunks: Uint8Array[] = [new Uint8Array(0)];
-  readonly views: DataView[] = [new DataView(new ArrayBuffer(0))];
+  private places: Int32Array = new Int32Array(64);
+  private readonly chunks: Int32Array[] = [];
+  private readonly byteChunks: Uint8Array[] = [];
   private readonly hashes = new Int32Array(ROWS_AT_ONCE);
-  private chunkEnd = 1;
-  /** What is being filled: the chunk, its number, and the end of what it holds. */
-  private chunk: Uint8Array = new Uint8Array(0);
+  private readonly found = new Int32Array(ROWS_AT_ONCE);
+  private chunkEnd = 0;
+  /** What is being filled: the chunk, its number, and the end of what it holds, all in words. */
+  private chunk: Int32Array = new Int32Array(0);
   private chunkNumber = 0;
   private used = 0;
+  private chunkWords = 0;
   private readonly slots = new HashSlots(SLOTS_MIN, { inSteps: true });
   /** The bytes that `numberOf` was given last, and a view of them. */
   private viewed: { readonly bytes: Uint8Array; readonly view: DataView } | undefined;
+  /** What `fetchRecords` saw, so that nobody takes its loads for useless. */
+  seen = 0;
 
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
   numbersOf(texts: Texts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
     const { offsets, bytes, validity } = texts;
-    const { hashes, slots } = this;
+    const { hashes, slots, found, chunks } = this;
     const view = viewOf(bytes);
     for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
       const to = Math.min(rowCount, base + ROWS_AT_ONCE);
       textHashes(view, offsets, base, to, hashes);
-      if (slots.slotMask >= SLOTS_CACHED) slots.fetch(hashes, to - base);
-      candidates(slots.pairs, slots.mask, hashes, to - base, into, base);
+      const isLarge = slots.slotMask >= SLOTS_CACHED;
+      if (isLarge) slots.fetch(hashes, to - base);
+      candidates(slots.pairs, slots.mask, hashes, to - base, found);
+      if (isLarge) this.seen = fetchRecords(chunks, found, to - base);
       const isComplete = !isNew && slots.older === undefined;
       for (let row = base; row < to; row++) {
-        row = confirmed(this, texts, view, row, to, isComplete, into);
+        row = confirmed(chunks, texts, view, found, base, row, to, isComplete, into);
         if (row === to) break;
         if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
         else into[row] = this.numberBy(hashes[row - base]!, view, bytes, offsets[row]!, offsets[row + 1]!, isNew);
@@ -126,16 +164,15 @@ export class TextNumbers implements KnownTexts {
     }
   }
 
-  /** Bytes that a text takes beside its own, about: slots are 3/8 to 3/4 full, and while texts move there are half as many more. */
-  static readonly KEY_BYTES: number = 12 + 24;
+  /**
+   * Bytes that a text takes beside its own, about: its place, the head of its record and what fills that up, and slots, which are 3/8 to
+   * 3/4 full; while texts move there are half as many more.
+   */
+  static readonly KEY_BYTES: number = 16 + 24;
 
   /** The number of NULL. */
   numberOfNull(isNew: boolean): number {
-    if (this.nullNumber < 0 && isNew) {
-      const id = this.newNumber();
-      this.spans[2 * id + 1] = 0;
-      this.nullNumber = id;
-    }
+    if (this.nullNumber < 0 && isNew) this.nullNumber = this.numberAt(this.placed(0));
     return this.nullNumber;
   }
 
@@ -151,82 +188,101 @@ export class TextNumbers implements KnownTexts {
     let known = this.numberIn(slots.pairs, hash, view, from, to);
     if (known < 0 && slots.older !== undefined && slots.mayBeOlder(hash)) known = this.numberIn(slots.older, hash, view, from, to);
     if (known >= 0 || !isNew) return known;
-    const id = this.newNumber();
-    this.spans[2 * id + 1] = to - from;
-    this.spans[2 * id] = this.placed(bytes, from, to);
-    slots.add(hash, id);
+    const place = this.placed(to - from);
+    this.write(place, view, bytes, from, to);
+    const id = this.numberAt(place);
+    slots.add(hash, place);
     return id;
   }
 
   private numberIn(pairs: Int32Array, hash: number, view: DataView, from: number, to: number): number {
-    const { spans, views } = this;
+    const { chunks } = this;
     const mask = pairs.length - 1;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
-      const number = pairs[slot + 1]! - 1;
-      if (number < 0) return NO_NUMBER;
-      if (pairs[slot] !== hash || spans[2 * number + 1] !== to - from) continue;
-      const place = spans[2 * number]!;
-      const chunk = place >>> CHUNK_BITS;
-      if (sameBytes(views[chunk]!, place & (CHUNK_BYTES - 1), view, from, to - from)) return number;
+      const place = pairs[slot + 1]! - 1;
+      if (place < 0) return NO_NUMBER;
+      if (pairs[slot] !== hash) continue;
+      const chunk = chunks[place >>> CHUNK_BITS]!;
+      const word = place & (CHUNK_WORDS - 1);
+      if (isText(chunk, word, view, from, to)) return chunk[word + 1]!;
     }
   }
 
   /** Puts the texts of `numbers` behind one another: `offsets` has one more than there are numbers. */
   textsOf(numbers: Uint32Array): { readonly offsets: Uint32Array; readonly bytes: Uint8Array } {
-    const { spans, chunks } = this;
+    const { places, chunks, byteChunks } = this;
     const offsets = new Uint32Array(numbers.length + 1);
     let end = 0;
     for (let i = 0; i < numbers.length; i++) {
-      end += spans[2 * numbers[i]! + 1]!;
+      const place = places[numbers[i]!]!;
+      end += chunks[place >>> CHUNK_BITS]![place & (CHUNK_WORDS - 1)]!;
       offsets[i + 1] = end;
     }
     const bytes = new Uint8Array(end);
     for (let i = 0; i < numbers.length; i++) {
-      const place = spans[2 * numbers[i]!]!;
       let to = offsets[i]!;
       const stop = offsets[i + 1]!;
       if (to === stop) continue;
-      const chunk = chunks[place >>> CHUNK_BITS]!;
-      let from = place & (CHUNK_BYTES - 1);
-      if (stop - to > 64) bytes.set(chunk.subarray(from, from + stop - to), to);
+      const place = places[numbers[i]!]!;
+      const chunk = byteChunks[place >>> CHUNK_BITS]!;
+      let from = ((place & (CHUNK_WORDS - 1)) + HEAD_WORDS) * 4;
+      if (stop - to > LONG_BYTES) bytes.set(chunk.subarray(from, from + stop - to), to);
       else for (; to < stop; to++) bytes[to] = chunk[from++]!;
     }
     return { offsets, bytes };
   }
 
-  private newNumber(): number {
+  /** A new number, for the record at a place. */
+  private numberAt(place: number): number {
     const id = this.size;
-    if (2 * id === this.spans.length) this.spans = longer(this.spans);
+    if (id === this.places.length) this.places = longer(this.places);
+    this.places[id] = place;
+    this.chunks[place >>> CHUNK_BITS]![(place & (CHUNK_WORDS - 1)) + 1] = id;
     this.size++;
     return id;
   }
 
-  /** Copies bytes into the chunks. @returns where they lie: number of the chunk and position in it */
-  private placed(bytes: Uint8Array, from: number, to: number): number {
-    const length = to - from;
-    if (length === 0) return 0;
-    this.textBytes += length;
-    // A text longer than a chunk has one of its own, and the numbers of several.
-    if (length > CHUNK_BYTES) return this.newChunk(bytes.slice(from, to)) << CHUNK_BITS;
-    if (this.used + length > this.chunk.length) {
-      // Small at first: there are many tables of few texts.
-      this.chunk = new Uint8Array(Math.max(length, Math.min(CHUNK_BYTES, this.textBytes + CHUNK_BYTES_MIN)));
-      this.chunkNumber = this.newChunk(this.chunk);
-      this.used = 0;
+  /** Copies the bytes of a record. */
+  private write(place: number, view: DataView, bytes: Uint8Array, from: number, to: number): void {
+    let word = (place & (CHUNK_WORDS - 1)) + HEAD_WORDS;
+    if (to - from > LONG_BYTES) {
+      this.byteChunks[place >>> CHUNK_BITS]!.set(bytes.subarray(from, to), word * 4);
+      return;
     }
-    const { chunk, used } = this;
-    if (length > 64) chunk.set(bytes.subarray(from, to), used);
-    else for (let i = from; i < to; i++) chunk[used + i - from] = bytes[i]!;
-    this.used += length;
-    return (this.chunkNumber << CHUNK_BITS) | used;
+    const chunk = this.chunks[place >>> CHUNK_BITS]!;
+    let at = from;
+    for (; at + 4 <= to; at += 4) chunk[word++] = view.getInt32(at, true);
+    if (at < to) chunk[word] = tailOf(view, from, to);
   }
 
-  private newChunk(chunk: Uint8Array): number {
+  /** Makes room for a record. @returns where it lies: number of the chunk, and word in it */
+  private placed(length: number): number {
+    const words = HEAD_WORDS + ((length + 3) >>> 2);
+    this.textBytes += length;
+    let place: number;
+    // A text longer than a chunk has one of its own, and the numbers of several.
+    if (words > CHUNK_WORDS) place = this.newChunk(new Int32Array(words)) << CHUNK_BITS;
+    else {
+      if (this.used + words > this.chunk.length) {
+        // Small at first: there are many tables of few texts.
+        this.chunk = new Int32Array(Math.max(words, Math.min(CHUNK_WORDS, this.chunkWords + CHUNK_WORDS_MIN)));
+        this.chunkNumber = this.newChunk(this.chunk);
+        this.used = 0;
+      }
+      place = (this.chunkNumber << CHUNK_BITS) | this.used;
+      this.used += words;
+    }
+    this.chunks[place >>> CHUNK_BITS]![place & (CHUNK_WORDS - 1)] = length;
+    return place;
+  }
+
+  private newChunk(chunk: Int32Array): number {
     const number = this.chunkEnd;
-    this.chunkEnd += Math.max(1, Math.ceil(chunk.length / CHUNK_BYTES));
+    this.chunkEnd += Math.max(1, Math.ceil(chunk.length / CHUNK_WORDS));
     if (this.chunkEnd > CHUNKS_MAX) throw tooMuch();
+    this.chunkWords += chunk.length;
     this.chunks[number] = chunk;
-    this.views[number] = viewOf(chunk);
+    this.byteChunks[number] = new Uint8Array(chunk.buffer);
     return number;
   }
 }

@@ -1,7 +1,7 @@
 /** Words and texts get the numbers that a map gives them, while slots grow, and whether or not keys lie close together. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { TextNumbers } from "./text-numbers.ts";
+import { TextNumbers, type Texts } from "./text-numbers.ts";
 import { sameBytes, textHash, viewOf } from "./text-hash.ts";
 import { NO_NUMBER, WordTable } from "./word-table.ts";
 
@@ -92,6 +92,34 @@ test("texts are numbered as by a map, wherever they lie", () => {
     { seed: 11, numRuns: 100 },
   );
 });
+
+test("texts keep their numbers and bytes while slots grow, among chunks and beyond one", () => {
+  const numbers = new TextNumbers();
+  const encoder = new TextEncoder();
+  const lengths = [0, 1, 2, 3, 4, 5, 7, 64, 65, 100, 70_000, 1_048_568, 1_048_569, 3_000_000];
+  const texts = lengths.map((length) => encoder.encode("x".repeat(length)));
+  for (let i = 0; i < 150_000; i++) texts.push(encoder.encode(`user-${i}`));
+  const rows = textRows(texts);
+  const got = new Int32Array(texts.length);
+  numbers.numbersOf(rows, texts.length, true, true, got);
+  expect(got.every((number, i) => number === i)).toBe(true);
+  numbers.numbersOf(rows, texts.length, false, true, got);
+  expect(got.every((number, i) => number === i)).toBe(true);
+  const picked = Uint32Array.from({ length: 4000 }, (_, i) => (i * 7919) % texts.length);
+  const again = numbers.textsOf(Uint32Array.of(...picked, ...lengths.keys()));
+  const wanted = [...picked, ...lengths.keys()].map((i) => texts[i] ?? new Uint8Array(0));
+  expect(Buffer.compare(again.bytes, Buffer.concat(wanted))).toBe(0);
+  expect(again.offsets.at(-1)).toBe(again.bytes.length);
+});
+
+/** Texts behind one another. */
+function textRows(texts: readonly Uint8Array[]): Texts {
+  const offsets = new Uint32Array(texts.length + 1);
+  for (const [i, text] of texts.entries()) offsets[i + 1] = (offsets[i] ?? 0) + text.length;
+  const bytes = new Uint8Array(offsets.at(-1) ?? 0);
+  for (const [i, text] of texts.entries()) bytes.set(text, offsets[i]);
+  return { offsets, bytes, validity: undefined };
+}
 
 test("a hash of a text is that of its bytes, and texts are the same where all bytes are", () => {
   fc.assert(

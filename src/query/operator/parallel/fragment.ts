@@ -42,7 +42,7 @@ export function fragmentBytes({ scan, steps }: Fragment): Uint8Array<ArrayBuffer
 }
 
 /** Whether an operator gives the same values each time, and reads nothing of the query around it and nothing that only this thread has. */
-function isClosed(step: StepNode): boolean {
+export function isClosed(step: PlanNode): boolean {
   let ok = true;
   visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression) && !readsCatalog(expression)));
   return ok;

@@ -8,20 +8,21 @@
  * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`. Answers count
  * as the query's memory from when they are here.
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
 import { newScanMetrics } from "../../../table/scan.ts";
 import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { aggregate } from "../aggregate/aggregate.ts";
 import { requestOf } from "../scan/scan.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
-import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
 import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
+import { byKeys } from "./keyed-run.ts";
+import { type KeyedPlan, keyedPlanOf } from "./keyed-plan.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
 import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
+import { mayDifferHere } from "./run-again.ts";
 import { type TwoPhases, twoPhases } from "./two-phase.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
@@ -43,10 +44,67 @@ interface Shareable {
 }
 
 /** Runs an operator on this thread. */
-type RunHere = (node: PlanNode, context: ExecContext) => AsyncIterable<ExecBatch>;
+type RunHere = (node: PlanNode, context: ExecContext) => Batches;
+type Batches = AsyncIterable<ExecBatch>;
 
-/** An aggregation, in parts if it can be and is worth it. */
-export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere): AsyncIterable<ExecBatch> {
+/** An aggregation, in parts if it can be and is worth it. @param run runs a plan on this thread, with all that is below it */
+export function sharedAggregate(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere, run: RunHere): Batches {
+  const merge = (rows: Batches, { phases }: KeyedPlan): Batches => (phases === undefined ? rows : mergedGroups(phases, rows, context));
+  return dividedByKeys(node, context, { here, run, merge, inParts: (own) => aggregateInParts(node, own, here) });
+}
+
+/** An operator over a filter or over groups, in parts if it can be and is worth it. */
+export function sharedRows(node: NodeOf<"filter" | "project">, context: ExecContext, here: RunHere, run: RunHere): Batches {
+  return dividedByKeys(node, context, { here, run, merge: (rows) => rows, inParts: (own) => rowsInParts(node, own, here) });
+}
+
+/** A top-N, its parts first. `sort` sorts what they give. */
+export function sharedTop(
+  node: NodeOf<"sort">,
+  context: ExecContext,
+  here: RunHere,
+  run: RunHere,
+  sort: (input: Batches) => Batches,
+): Batches {
+  return dividedByKeys(node, context, { here, run, merge: sort, inParts: (own) => topInParts(node, own, here, sort) });
+}
+
+/** How an operator runs that may be divided. */
+interface Ways {
+  readonly here: RunHere;
+  readonly run: RunHere;
+  readonly merge: (rows: Batches, plan: KeyedPlan) => Batches;
+  /** In parts of its rows. */
+  readonly inParts: (context: ExecContext) => Batches;
+}
+
+/** Groups that turn out to be many are divided by their keys; all else goes in parts of its rows. */
+function dividedByKeys(node: PlanNode, context: ExecContext, { here, run, merge, inParts }: Ways): Batches {
+  const { workers } = context;
+  const plan = keyedPlan(node, context);
+  if (plan === undefined || workers === undefined) return inParts(context);
+  const otherwise = workers.sharesRows ? () => inParts({ ...context, groupWatch: NOBODY }) : undefined;
+  return byKeys({ plan, node, workers, here: (own) => here(node, own), run, merge: (rows) => merge(rows, plan), otherwise }, context);
+}
+
+/** It was asked already how many groups there are. */
+const NOBODY: GroupWatch = { node: undefined, takesOver: () => false };
+
+/**
+ * A plan whose groups may be divided by their keys, here and now. Few rows may pass a filter, and until they have none can tell how many
+ * groups there are: where rows go in parts, those with filters do.
+ */
+function keyedPlan(node: PlanNode, { workers, onSource, interpretOnly, groupWatch }: ExecContext): KeyedPlan | undefined {
+  if (workers === undefined || groupWatch !== undefined || onSource !== undefined || interpretOnly) return undefined;
+  if (workers.groupsMin === Number.POSITIVE_INFINITY) return undefined;
+  const plan = keyedPlanOf(node);
+  if (plan?.scan.table.share === undefined || (plan.isFiltered && workers.sharesRows)) return undefined;
+  const { table, request } = plan.scan;
+  const isLarge = (table.statistics?.().rowCount ?? Number.POSITIVE_INFINITY) >= workers.limits.rowsMin;
+  return isLarge && request.timeRange.start < request.timeRange.end ? plan : undefined;
+}
+
+async function* aggregateInParts(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere): Batches {
   const phases = twoPhases(node);
   const shareable = phases === undefined ? undefined : shareableOf(phases.partial, context);
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
@@ -56,8 +114,7 @@ export async function* sharedAggregate(node: NodeOf<"aggregate">, context: ExecC
     yield* orHere(mergedGroups(phases, rowsOf(shareable, shared, node, context, true), context), shared, () => here(node, alone(context)));
 }
 
-/** An operator over a filter, in parts if it can be and is worth it. */
-export async function* sharedRows(node: NodeOf<"filter" | "project">, context: ExecContext, here: RunHere): AsyncIterable<ExecBatch> {
+async function* rowsInParts(node: NodeOf<"filter" | "project">, context: ExecContext, here: RunHere): Batches {
   const shareable = hasFilter(node) ? shareableOf(node, context) : undefined;
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
@@ -65,13 +122,7 @@ export async function* sharedRows(node: NodeOf<"filter" | "project">, context: E
   else yield* orHere(rowsOf(shareable, shared, node, context, false), shared, () => here(node, alone(context)));
 }
 
-/** A top-N, its parts first. `sort` sorts what they give. */
-export async function* sharedTop(
-  node: NodeOf<"sort">,
-  context: ExecContext,
-  here: RunHere,
-  sort: (input: AsyncIterable<ExecBatch>) => AsyncIterable<ExecBatch>,
-): AsyncIterable<ExecBatch> {
+async function* topInParts(node: NodeOf<"sort">, context: ExecContext, here: RunHere, sort: (input: Batches) => Batches): Batches {
   const shareable = node.keep !== undefined && node.keep <= KEEP_MAX ? shareableOf(node, context) : undefined;
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
@@ -110,7 +161,7 @@ function hasFilter(node: PlanNode): boolean {
 }
 
 function shareableOf(node: PlanNode, { workers, onSource, interpretOnly }: ExecContext): Shareable | undefined {
-  if (workers === undefined || onSource !== undefined || interpretOnly) return undefined;
+  if (workers?.sharesRows !== true || onSource !== undefined || interpretOnly) return undefined;
   const fragment = fragmentOf(node);
   return fragment?.scan.table.share === undefined ? undefined : { fragment, workers };
 }
@@ -128,21 +179,6 @@ async function share({ fragment, workers }: Shareable, node: PlanNode, context: 
   context.metrics.set(node, own);
   return shared;
 }
-
-/**
- * Errors that the same query on one thread may not have, or tells better: a partial sum is beyond 64 bits and the whole is not; a part has
- * no room for its groups, where here they go to disk; a file is damaged; the plan is too large to be sent.
- */
-function mayDifferHere(error: unknown): boolean {
-  return error instanceof DbError && DIFFERENT_HERE.includes(error.code);
-}
-
-const DIFFERENT_HERE: readonly StatusCode[] = [
-  StatusCode.EngineExecuteQuery,
-  StatusCode.RuntimeResourcesExhausted,
-  StatusCode.StorageUnavailable,
-  StatusCode.Unsupported,
-];
 
 /** The groups of all parts together, from the rows that the parts gave. Gives nothing before all parts have ended. */
 export async function* mergedGroups(phases: TwoPhases, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {

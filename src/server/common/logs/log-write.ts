@@ -110,6 +110,22 @@ function writeGroup(group: PipelineGroup, ask: LogAsk, options: LogWriteParts["o
 /** Runs the pipeline. @throws DbError InvalidArguments */
 function groupsOf(
   ask: LogAsk,
+  parts: LogWriteParts,
+  write: LogWrite,
+): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
+  const stop = parts.counters.transformSeconds.startTimer({ db: ask.database });
+  let result = "failure";
+  try {
+    const ran = ranPipeline(ask, parts, write);
+    result = "success";
+    return ran;
+  } finally {
+    stop({ result });
+  }
+}
+
+function ranPipeline(
+  ask: LogAsk,
   { options, counters }: LogWriteParts,
   write: LogWrite,
 ): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
@@ -139,5 +155,6 @@ function groupsOf(
   for (const { batch } of groups) for (const { table } of batch.tables) checkTableName(table);
   if (filtered > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
   if (failed > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
+  if (failed > 0) write.accepted.session.ingest?.failed();
   return { groups, failedCount: failed };
 }

@@ -1,4 +1,5 @@
 /** Who calls, as Flight SQL needs it: a call of gRPC gives one. */
+import type { IngestCounts } from "../../../db/ingest-counts.ts";
 import type { User } from "../../../db/auth/user.ts";
 
 /** See the file header. */
@@ -8,6 +9,8 @@ export interface FlightCaller {
   readonly client: string;
   /** Fires when the client leaves or its deadline has passed. */
   readonly signal: AbortSignal;
+  /** What its rows are counted for. */
+  readonly ingest?: IngestCounts;
   /** As the call's headers name them, or their defaults; a session of Flight goes before that. */
   readonly database: string;
   readonly timeZone: string;

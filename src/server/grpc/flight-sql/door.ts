@@ -37,7 +37,8 @@ async function callerOf(call: Call): Promise<FlightCaller> {
   const user = await call.user();
   const { database, timeZone } = call.session(user);
   const { client, signal, headers: requestHeader, answerHeaders: responseHeader } = call;
-  return { user, client, signal, database, timeZone, requestHeader, responseHeader, signIn: call.bearer()?.id };
+  const ingest = call.metrics.ingest.of("flight_sql");
+  return { user, client, signal, ingest, database, timeZone, requestHeader, responseHeader, signIn: call.bearer()?.id };
 }
 
 /** What a client puts. */

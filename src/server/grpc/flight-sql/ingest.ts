@@ -52,7 +52,12 @@ export async function ingest(
   if (input === undefined) throw wrong("the stream has no schema");
   const own = parts.sessions.sessionOf(caller);
   const session = command.schema === undefined || command.schema === "" ? own : { ...own, database: command.schema };
-  await prepareTable(command, input.columns, session, parts);
+  try {
+    await prepareTable(command, input.columns, session, parts);
+  } catch (thrown) {
+    session.ingest?.failed();
+    throw thrown;
+  }
   const columns = input.columns.map(({ name }) => name);
   const { table } = command;
   const intake = parts.db.intake([session.database, table], columns, `INGEST INTO ${quotedName(table)}`, session);

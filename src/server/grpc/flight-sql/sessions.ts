@@ -63,8 +63,8 @@ export class FlightSessions {
 
   /** What statements of the caller run in: a copy, which is the call's own. @param signal of the work; absent: the call's */
   sessionOf(caller: FlightCaller, signal: AbortSignal = caller.signal): Session {
-    const { user, client, database, timeZone } = caller;
-    return { database, timeZone, ...this.find(caller), user, client, signal };
+    const { user, client, ingest, database, timeZone } = caller;
+    return { database, timeZone, ...this.find(caller), user, client, signal, ...(ingest === undefined ? {} : { ingest }) };
   }
 
   /** Keeps what statements changed in a copy, where there is a session. */

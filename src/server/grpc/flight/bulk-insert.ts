@@ -40,6 +40,8 @@ const encoder = new TextEncoder();
 export interface BulkParts extends WriteSettings {
   readonly db: Db;
   readonly clock: Clock;
+  /** Hears how long each batch took. */
+  readonly onBatch?: (seconds: number) => void;
 }
 
 /** A write on its way. It never rejects, so that none fails unheard. */
@@ -92,7 +94,10 @@ export async function* bulkInsert(
         const failed = await first?.done;
         if (failed !== undefined) throw failed.failure;
         const told = first?.acknowledged;
-        if (told !== undefined) yield acknowledgement(told.requestId, told.rowCount, (clock.monotonicMillis() - told.started) / 1000);
+        if (told === undefined) continue;
+        const seconds = (clock.monotonicMillis() - told.started) / 1000;
+        parts.onBatch?.(seconds);
+        yield acknowledgement(told.requestId, told.rowCount, seconds);
         continue;
       }
       const message: FlightMessage | undefined = await next;

@@ -112,7 +112,7 @@ async function* doGet({ ticket }: Ticket, call: Call, parts: FlightParts): Async
   }
   const query = queryOf(ticket);
   if (query !== undefined) {
-    const session = await sessionOf(query.header, call);
+    const session = { ...(await sessionOf(query.header, call)), ingest: call.metrics.ingest.of("sql_grpc") };
     for await (const result of resultsOf(query, session, parts.db)) yield* flightDataOf(result, parts.compression);
     return;
   }
@@ -129,6 +129,18 @@ async function* resultsOf({ text, isPromql }: TicketQuery, session: Session, db:
 async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {
   const session = await putSession(call);
   const stream = await PutStream.begin(messages, call);
+  const isSql = stream?.descriptor !== undefined && sqlCommandOf(stream.descriptor.cmd) !== undefined;
+  const ingest = call.metrics.ingest.of(isSql ? "flight_sql" : "flight_put");
+  stream?.tellBytes((bytes) => ingest.took(bytes));
+  try {
+    yield* put(stream, { ...session, ingest }, call, parts);
+  } catch (thrown) {
+    if (!isSql) ingest.failed(); // Statements and intakes count theirs.
+    throw thrown;
+  }
+}
+
+async function* put(stream: PutStream | undefined, session: Session, call: Call, parts: FlightParts): AsyncGenerator<PutResultInit> {
   const descriptor = stream?.descriptor;
   const command = descriptor === undefined ? undefined : sqlCommandOf(descriptor.cmd);
   if (stream !== undefined && command !== undefined) {
@@ -140,7 +152,8 @@ async function* doPut(messages: AsyncIterable<Uint8Array>, call: Call, parts: Fl
     throw refused("table to put is not found in flight descriptor");
   }
   if (stream.headers === undefined) throw refused("first message must be a Schema message");
-  yield* bulkInsert(stream, table, parts, session, readHints(call.headers));
+  const onBatch = (seconds: number): void => call.metrics.bulkSeconds.observe(seconds);
+  yield* bulkInsert(stream, table, { ...parts, onBatch }, session, readHints(call.headers));
 }
 
 function refused(why: string): GrpcStatusError {

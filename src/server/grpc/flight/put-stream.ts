@@ -27,8 +27,13 @@ export class PutStream {
   private readonly owner: MessageOwner;
   private readonly reader: ArrowReader;
   private isBorrowed = false;
+  /** Hears of the bytes of each message. */
+  private onBytes: ((bytes: number) => void) | undefined;
+  private readonly firstBytes: number;
 
-  private constructor(first: FlightMessage, messages: AsyncIterator<Uint8Array>, owner: MessageOwner) {
+  private constructor(bytes: Uint8Array, messages: AsyncIterator<Uint8Array>, owner: MessageOwner) {
+    const first = readFlightData(bytes);
+    this.firstBytes = bytes.length;
     this.messages = messages;
     this.owner = owner;
     this.descriptor = first.descriptor.length === 0 ? undefined : readMessage(FlightDescriptorSchema, first.descriptor);
@@ -41,7 +46,13 @@ export class PutStream {
   static async begin(messages: AsyncIterable<Uint8Array>, owner: MessageOwner = { isMessageDone: false }): Promise<PutStream | undefined> {
     const iterator = messages[Symbol.asyncIterator]();
     const first = await iterator.next();
-    return first.done === true ? undefined : new PutStream(readFlightData(first.value), iterator, owner);
+    return first.done === true ? undefined : new PutStream(first.value, iterator, owner);
+  }
+
+  /** Tells the bytes of the first message, and of those that follow as they come. */
+  tellBytes(onBytes: (bytes: number) => void): void {
+    onBytes(this.firstBytes);
+    this.onBytes = onBytes;
   }
 
   /** From now on a batch of up to so many rows that `read` gives is valid until anything else runs, or the next message is asked for. */
@@ -54,7 +65,9 @@ export class PutStream {
   async nextMessage(): Promise<FlightMessage | undefined> {
     const next = await this.messages.next();
     this.owner.isMessageDone = false;
-    return next.done === true ? undefined : readFlightData(next.value);
+    if (next.done === true) return undefined;
+    this.onBytes?.(next.value.length);
+    return readFlightData(next.value);
   }
 
   /** The rows of a message; undefined: it has none. All are read, in their order. @throws DbError as `begin`, RuntimeResourcesExhausted */

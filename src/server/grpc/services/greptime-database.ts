@@ -12,7 +12,9 @@ import { GreptimeDatabase, type GreptimeResponseSchema } from "../../../../proto
 import { DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
 import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import type { IngestCounts } from "../../../db/ingest-counts.ts";
 import type { Session } from "../../../db/session.ts";
+import type { RowMessage } from "../../../ingest/greptime/decode.ts";
 import { type Hints, readHints } from "../../common/hints.ts";
 import { checkDatabase } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
@@ -93,7 +95,7 @@ class Requests {
     const session = await caller.session(request.header);
     const observe = this.observing(request, session, caller);
     try {
-      const { rowCount } = await this.run(request, session, caller.hints, "durable");
+      const { rowCount } = await this.run(request, session, caller, "durable");
       observe(StatusCode.Success);
       return rowCount;
     } catch (thrown) {
@@ -129,7 +131,7 @@ class Requests {
     const observe = this.observing(request, session, caller);
     let logged: LoggedRows;
     try {
-      logged = await this.run(request, session, caller.hints, "logged");
+      logged = await this.run(request, session, caller, "logged");
     } catch (thrown) {
       observe(codeOf(thrown));
       throw thrown;
@@ -150,12 +152,13 @@ class Requests {
     return (code) => {
       // Names that clients make up are no labels: there is no end of them.
       const labels = { db: db.hasDatabase(database) ? database : "", type, code: String(code) };
+      if (code !== StatusCode.Success && type !== "query" && type !== "ddl") ingestOf(type, call).failed();
       call.metrics.databaseSeconds.observe(labels, (clock.monotonicMillis() - startedMs) / 1000);
     };
   }
 
   /** Runs what a message asks for. */
-  private async run(request: RawRequest, session: Session, hints: Hints, until: "durable" | "logged"): Promise<LoggedRows> {
+  private async run(request: RawRequest, session: Session, { call, hints }: Caller, until: "durable" | "logged"): Promise<LoggedRows> {
     const { kind, body } = request;
     if (kind === "query") {
       const why = "a query gives rows, which this method cannot; use arrow.flight.protocol.FlightService/DoGet";
@@ -164,7 +167,9 @@ class Requests {
     if (kind === "ddl") return { rowCount: await this.define(body, session) };
     this.parts.db.authorize(session, "write");
     checkDatabase(session.database, this.parts.db);
-    return this.writes.write({ kind, body, session, hints }, until);
+    const ingest = ingestOf(kind, call);
+    ingest.took(body.length);
+    return this.writes.write({ kind, body, session: { ...session, ingest }, hints }, until);
   }
 
   private async define(body: Uint8Array, session: Session): Promise<number> {
@@ -173,6 +178,11 @@ class Requests {
     const result = await this.parts.db.define(request, session);
     return result.kind === "affected" ? result.rowCount : 0;
   }
+}
+
+/** What rows of such messages are counted for. */
+function ingestOf(kind: RowMessage, { metrics }: Call): IngestCounts {
+  return metrics.ingest.of(kind.startsWith("row_") ? "grpc_rows" : "grpc_columns");
 }
 
 function codeOf(thrown: unknown): StatusCode {

@@ -11,6 +11,7 @@ import type { Scheduler } from "../../../base/scheduler/scheduler.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Db } from "../../../db/db.ts";
 import { PipelineStore } from "../../../db/pipelines/pipeline-store.ts";
+import type { IngestCounts } from "../../../db/ingest-counts.ts";
 import { acceptedWrite } from "../../common/accepted-write.ts";
 import { LogCounters } from "../../common/logs/log-counters.ts";
 import { otlpLogs } from "../../common/otlp/logs.ts";
@@ -65,14 +66,25 @@ function partial<T>(rejectedCount: number, partialSuccess: T): { partialSuccess?
 
 function exporter(signal: OtlpSignal, parts: OtlpParts): (bytes: Uint8Array, call: Call) => Promise<ReceivedOtlp> {
   const target = { db: parts.db, scheduler: parts.scheduler, rows: otlpRows(parts.metrics, signal.name) };
-  return async (bytes, call) => {
-    const session = call.session(await call.user());
+  const take = async (bytes: Uint8Array, call: Call, ingest: IngestCounts): Promise<ReceivedOtlp> => {
+    const session = { ...call.session(await call.user()), ingest };
     const accepted = acceptedWrite(session, call.headers, parts.db);
     const ask: OtlpAsk = { headers: call.headers, database: session.database, query: "", signal: call.signal };
     const path = await signal.open(ask, accepted);
     await parts.scheduler.decode(bytes.length);
     const received = await receiveOtlp({ ask, path, accepted, target }, bytes, signal.form);
     if (received.isAllRefused) throw new DbError(StatusCode.InvalidArguments, received.message);
+    if (received.rejectedCount > 0) ingest.failed();
     return received;
+  };
+  return async (bytes, call) => {
+    const ingest = call.metrics.ingest.of(`otlp_${signal.name}`);
+    ingest.took(bytes.length);
+    try {
+      return await take(bytes, call, ingest);
+    } catch (thrown) {
+      ingest.failed();
+      throw thrown;
+    }
   };
 }

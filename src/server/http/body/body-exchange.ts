@@ -1,4 +1,5 @@
 /** What of a request its body needs. */
+import type { IngestCounts } from "../../../db/ingest-counts.ts";
 import type { PaceLimits } from "../limits.ts";
 import type { BodyShare } from "./in-flight.ts";
 
@@ -11,6 +12,8 @@ export interface BodyExchange {
   readonly share: BodyShare;
   /** How slowly the body may come in. */
   readonly pace: PaceLimits;
+  /** What its bytes are counted for, where it brings rows. */
+  readonly ingest?: IngestCounts | undefined;
   /** Seconds without a byte after which this connection is dropped from now on; 0 = never. */
   setIdleTimeout(seconds: number): void;
 }

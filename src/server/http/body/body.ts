@@ -25,6 +25,7 @@ export async function readBody(exchange: BodyExchange, options: BodyOptions): Pr
   const bytesMax = options.bytesMax === 0 ? Number.MAX_SAFE_INTEGER : options.bytesMax;
   const bytes = await incomingBody(exchange, bytesMax);
   if (!(bytes instanceof Uint8Array)) return bytes;
+  exchange.ingest?.took(bytes.length);
   // From here on the server works and the client waits, for as long as it takes.
   exchange.setIdleTimeout(0);
   const coding = options.decode ? codingOf(request.headers.get("content-encoding")) : undefined;

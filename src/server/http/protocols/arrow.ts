@@ -23,7 +23,7 @@ const STEP_ROWS = 8192;
 
 /** The route of this file. The main thread serves it: the schema of the table decides how rows are cast. */
 export function arrowRoutes(options: HttpServerOptions): readonly Route[] {
-  return [{ path: "/v1/arrow/write", methods: { POST: (exchange) => writeRows(exchange, options) }, errors: "coded" }];
+  return [{ path: "/v1/arrow/write", methods: { POST: (exchange) => writeRows(exchange, options) }, errors: "coded", ingest: "arrow" }];
 }
 
 async function writeRows(exchange: Exchange, options: HttpServerOptions): Promise<Reply> {

@@ -59,7 +59,7 @@ export function lokiRoutes(logs: LogEndpoint): readonly Route[] {
     seconds: options.metrics.seconds("greptime_servers_loki_logs_ingestion_elapsed", "seconds a push takes", "db", "result"),
   };
   const methods = { POST: async (exchange: Exchange) => timedPush(exchange, endpoint) };
-  return [{ path: "/v1/loki/api/v1/push", methods, errors: "coded", isServedHere: headersNeedNoStore }];
+  return [{ path: "/v1/loki/api/v1/push", methods, errors: "coded", ingest: "loki", isServedHere: headersNeedNoStore }];
 }
 
 async function timedPush(exchange: Exchange, endpoint: LokiEndpoint): Promise<Reply> {
@@ -124,7 +124,7 @@ function writePush(endpoint: LokiEndpoint, { exchange, opened, body, form, table
     const { rowCount } = result;
     if (rowCount > 0) await options.db.write(result.batch, opened.session, writeOptions);
     endpoint.rows.inc({ db: exchange.database }, rowCount);
-    warnOf(result, endpoint, table);
+    warnOf(result, endpoint, table, exchange);
     return answered(endpoint, exchange, result, rowCount === 0 ? [] : [rowCount]);
   });
 }
@@ -144,7 +144,7 @@ async function pipePush(endpoint: LokiEndpoint, { exchange, opened, body, form, 
   if (written.failure !== undefined) throw written.failure;
   const rowCount = written.affected.reduce((sum, count) => sum + count, 0);
   endpoint.rows.inc({ db: exchange.database }, rowCount);
-  if (result !== undefined) warnOf(result, endpoint, table);
+  if (result !== undefined) warnOf(result, endpoint, table, exchange);
   return answered(endpoint, exchange, result, written.affected);
 }
 
@@ -194,8 +194,9 @@ async function unpacked(exchange: Exchange, sent: Uint8Array, bodyBytesMax: numb
   }
 }
 
-function warnOf({ skipped, unlabelled }: LokiResult, { options }: LokiEndpoint, table: string): void {
+function warnOf({ skipped, unlabelled }: LokiResult, { options }: LokiEndpoint, table: string, exchange: Exchange): void {
   if (skipped !== undefined) {
+    exchange.ingest?.failed();
     options.logger.warn({ table, entries: skipped.count, reason: skipped.reason }, "entries of a push were left out");
   }
   if (unlabelled !== undefined) {

@@ -48,7 +48,8 @@ export function opentsdbRoutes(options: IngestServerOptions): readonly Route[] {
     points: options.metrics.counter("greptime_servers_http_opentsdb_points", "data points put over HTTP", "db"),
     seconds: options.metrics.seconds("greptime_servers_http_opentsdb_put_elapsed", "seconds a put takes", "db"),
   };
-  return [{ path: "/v1/opentsdb/api/put", methods: { POST: async (exchange) => timedPut(exchange, endpoint) }, errors: "plain" }];
+  const methods = { POST: async (exchange: Exchange) => timedPut(exchange, endpoint) };
+  return [{ path: "/v1/opentsdb/api/put", methods, errors: "plain", ingest: "opentsdb" }];
 }
 
 async function timedPut(exchange: Exchange, endpoint: PutEndpoint): Promise<Reply> {

@@ -66,6 +66,7 @@ async function receive(rows: IncomingRows, talk: Talk, signal: AbortSignal): Pro
     goesOn = packet.length === PART_BYTES;
     if (failure !== undefined) continue;
     try {
+      talk.session.ingest.took(packet.length);
       throwIfCancelled(signal);
       await rows.take(packet);
     } catch (thrown) {

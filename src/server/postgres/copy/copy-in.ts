@@ -7,6 +7,7 @@
 import { DbError, restated } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
+import type { IngestCounts } from "../../../db/ingest-counts.ts";
 import type { RowIntake } from "../../../table/rows/row-intake.ts";
 import { IncomingRows, type RowForm, writtenNote } from "../../wire/intake/incoming-rows.ts";
 import { beginMessage, endMessage, MalformedMessage, MessageReader, tellText } from "../codec.ts";
@@ -42,7 +43,7 @@ export async function copyIn(statement: CopyStatement, text: string, talk: Talk,
     for (const _ of intake.columns) outgoing.u16be(isBinary ? 1 : 0);
     endMessage(outgoing, place);
     const rows = new IncomingRows(intake, rowForm(intake.columns, statement.form, session.timeZone), session.timeZone);
-    await receive(rows, input, run.signal);
+    await receive(rows, input, run.signal, session.ingest);
     const { rowCount, restBytes } = await rows.finish();
     if (restBytes > 0) throw new WireFailure("22P04", "COPY data ends within a row");
     talk.notices();
@@ -56,13 +57,14 @@ export async function copyIn(statement: CopyStatement, text: string, talk: Talk,
 }
 
 /** Takes messages until the client has sent all. @throws WireFailure where it gives up */
-async function receive(rows: IncomingRows, input: CopyInput, signal: AbortSignal): Promise<void> {
+async function receive(rows: IncomingRows, input: CopyInput, signal: AbortSignal, counts: IngestCounts): Promise<void> {
   for (;;) {
     const message = await input.read();
     throwIfCancelled(signal);
     if (message === undefined) throw new DbError(StatusCode.Cancelled, "Query has been cancelled: its connection is gone");
     switch (message[0]) {
       case Ask.CopyData:
+        counts.took(message.length - HEADER_BYTES);
         await rows.take(message.subarray(HEADER_BYTES));
         break;
       case Ask.CopyDone:

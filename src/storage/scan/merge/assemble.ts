@@ -4,7 +4,7 @@
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { DictionaryVector, Vector } from "../../../column/vector.ts";
-import type { RowTest, ScanBatch } from "../../../table/scan.ts";
+import type { RowTest, ScanBatch, ScanMetrics } from "../../../table/scan.ts";
 import type { MergeMode } from "../../../table/schema.ts";
 import type { BatchArrays } from "./batch-arrays.ts";
 import { concatPieces, type DoublesMaker } from "./concat.ts";
@@ -31,9 +31,13 @@ export interface Assembler {
   readonly output: readonly OutputColumn[];
   readonly tags: TagCodes;
   readonly timeType: DataType;
+  readonly timeColumnId: number;
+  /** What times of runs count from. */
+  readonly base: bigint;
   readonly mergeMode: MergeMode;
   /** Rows that do not pass need not be in batches of runs that stand alone. */
   readonly tests: readonly RowTest[];
+  readonly metrics: ScanMetrics | undefined;
   /** Places in the output that only tests read. */
   readonly unread: ReadonlySet<number>;
   /** By tag position: where tags come from a dictionary of this scan; elsewhere from that of the table. */

@@ -38,6 +38,7 @@ class Counted {
       prune: unused,
       summarise: unused,
       holdsNothing: unused,
+      mayHold: unused,
     };
   }
 }

@@ -79,7 +79,8 @@ export class TestedRows {
     this.tested = 0;
   }
 
-  private async take(): Promise<ScanBatch> {
+  /** What has gathered, as a batch, which may be without rows. */
+  async take(): Promise<ScanBatch> {
     const { assembler, segments, positions, count, pieces, places } = this;
     this.clear();
     const rows = placeRows(segments, joined(positions, count), assembler.sources.length);

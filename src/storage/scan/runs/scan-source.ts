@@ -6,7 +6,7 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { ConstantColumn } from "./constant-column.ts";
-import type { ScanBatch } from "../../../table/scan.ts";
+import type { RowBound, ScanBatch } from "../../../table/scan.ts";
 import type { FormerColumn } from "../../../table/schema.ts";
 import type { RunList } from "./run-list.ts";
 
@@ -63,4 +63,6 @@ export interface ScanSource {
   summarise(runs: RunList, own: Uint32Array): readonly ScanBatch[];
   /** Whether the page of `row` holds no row of interest, as `prune` found, or was handed out by `summarise`. */
   holdsNothing(row: number): boolean;
+  /** Whether the page of `row` may hold a row whose column of this id lies within the bound. */
+  mayHold(row: number, columnId: number, bound: RowBound): boolean;
 }

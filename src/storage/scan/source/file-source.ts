@@ -78,6 +78,10 @@ export function fileSource(file: OpenSst, scan: FileScan): ScanSource {
     prune: (runs, own) => pruner.decide(runs, own),
     summarise: (runs, own) => summaries?.take(runs, own) ?? [],
     holdsNothing: (row) => pruner.holdsNothing(row) || summaries?.isTaken(row) === true,
+    mayHold(row, columnId, bound) {
+      const column = file.columnOf(columnId);
+      return column < 0 || file.pageMayHold(column, file.pageOf(row), bound);
+    },
   };
 }
 

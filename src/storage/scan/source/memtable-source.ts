@@ -67,6 +67,7 @@ export function memtableSource(memtables: readonly MemtableView[], scan: Memtabl
     prune: async () => undefined,
     summarise: () => [],
     holdsNothing: () => false,
+    mayHold: () => true,
   };
 }
 

@@ -5,6 +5,7 @@
 import type { DataType } from "../../../column/data-type.ts";
 import type { ColumnSummary, ScanBatch, ScanMetrics, SummaryRequest } from "../../../table/scan.ts";
 import type { OpenSst } from "../../sst/read/open-sst.ts";
+import type { PageRange } from "../../sst/read/page-statistics.ts";
 import { floorTo } from "../../../value/civil.ts";
 import type { FormerColumn } from "../../../table/schema.ts";
 import type { RunList } from "../runs/run-list.ts";
@@ -29,6 +30,11 @@ export interface ResolvedSummaries {
   readonly isPerSeries: boolean;
 }
 
+/** Whether rows of all series and times may come together. */
+export function isOfAll({ isPerSeries, buckets }: ResolvedSummaries): boolean {
+  return !isPerSeries && buckets === undefined;
+}
+
 const NO_SERIES = -1;
 const SEVERAL = -2;
 
@@ -50,19 +56,36 @@ export class PageSummaries {
 
   /** The batches of pages that statistics are enough for; their rows then count as read. `own` are runs of the file that stand alone. */
   take(runs: RunList, own: Uint32Array): readonly ScanBatch[] {
-    const { pageStarts } = this.file;
     const { rowCounts, series } = this.wantedRows(runs, own);
     const batches: ScanBatch[] = [];
     for (let page = 0; page < rowCounts.length; page++) {
-      const rowCount = (pageStarts[page + 1] as number) - (pageStarts[page] as number);
-      if (rowCounts[page] !== rowCount || (this.wanted.isPerSeries && (series[page] as number) < 0)) continue;
-      const batch = this.batchOf(page, rowCount, series[page] as number);
-      if (batch === undefined) continue;
-      this.isDone[page] = 1;
-      batches.push(batch);
+      let to = page;
+      while (to < rowCounts.length && this.isWhole(to, rowCounts, series) && this.goesWith(page, to)) to++;
+      if (to > page + 1 && this.add({ from: page, to }, NO_SERIES, batches)) page = to - 1;
+      else if (to > page) this.add({ from: page, to: page + 1 }, series[page] as number, batches);
     }
-    if (this.metrics !== undefined) this.metrics.pagesSummarised += batches.length;
     return batches;
+  }
+
+  /** Whether a page has all its rows among those that are wanted, and of one series where that is asked for. */
+  private isWhole(page: number, rowCounts: Uint32Array, series: Float64Array): boolean {
+    const rowCount = (this.file.pageStarts[page + 1] as number) - (this.file.pageStarts[page] as number);
+    return rowCounts[page] === rowCount && (!this.wanted.isPerSeries || (series[page] as number) >= 0);
+  }
+
+  /** Whether statistics of two pages may come together. */
+  private goesWith(page: number, other: number): boolean {
+    return page === other || (isOfAll(this.wanted) && this.file.rowGroupOf(page) === this.file.rowGroupOf(other));
+  }
+
+  /** Adds the batch of some pages, if statistics are enough. */
+  private add(pages: PageRange, series: number, batches: ScanBatch[]): boolean {
+    const batch = this.batchOf(pages, series);
+    if (batch === undefined) return false;
+    this.isDone.fill(1, pages.from, pages.to);
+    if (this.metrics !== undefined) this.metrics.pagesSummarised += pages.to - pages.from;
+    batches.push(batch);
+    return true;
   }
 
   /** Whether the page of a row was handed out as statistics. */
@@ -90,14 +113,15 @@ export class PageSummaries {
     return { rowCounts, series };
   }
 
-  private batchOf(page: number, rowCount: number, series: number): ScanBatch | undefined {
+  private batchOf(pages: PageRange, series: number): ScanBatch | undefined {
     const { file, wanted } = this;
-    const times = file.pageStatistics(file.columnOf(wanted.timeColumnId), page, { wantsBounds: true, wantsSum: false });
+    const rowCount = (file.pageStarts[pages.to] as number) - (file.pageStarts[pages.from] as number);
+    const times = file.pageStatistics(file.columnOf(wanted.timeColumnId), pages, { wantsBounds: true, wantsSum: false });
     if (typeof times?.min !== "bigint" || typeof times.max !== "bigint") return undefined;
     if (wanted.buckets !== undefined && startOf(wanted.buckets, times.min) !== startOf(wanted.buckets, times.max)) return undefined;
     const columns: ColumnSummary[] = [];
     for (const column of wanted.columns) {
-      const statistics = this.statisticsOf(column, page);
+      const statistics = this.statisticsOf(column, pages);
       if (statistics === undefined) return undefined;
       columns.push(statistics);
     }
@@ -107,9 +131,9 @@ export class PageSummaries {
     return { rowCount, vectors: [], runs, summary: { minTime: times.min, maxTime: times.max, columns } };
   }
 
-  private statisticsOf(column: SummaryColumn, page: number): ColumnSummary | undefined {
+  private statisticsOf(column: SummaryColumn, pages: PageRange): ColumnSummary | undefined {
     const position = this.file.columnOf(column.id);
-    if (position >= 0) return this.file.pageStatistics(position, page, column);
+    if (position >= 0) return this.file.pageStatistics(position, pages, column);
     const isOlder = column.former?.some(({ id }) => this.file.columnOf(id) >= 0) === true;
     return isOlder || column.hasDefault ? undefined : { valueCount: 0, min: undefined, max: undefined, sum: undefined };
   }

@@ -8,7 +8,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import { decodeDictionary, decodePage } from "../../../format/parquet/reading/reader.ts";
 import type { PageDictionary } from "../../../format/parquet/types.ts";
-import type { ColumnSummary, ScanMetrics } from "../../../table/scan.ts";
+import type { ColumnSummary, RowBound, ScanMetrics } from "../../../table/scan.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { Awaitable, FileReader } from "../../file-store/file-store.ts";
 import { COLUMN_INDEX_BLOB } from "../../index/directory-codec.ts";
@@ -16,8 +16,8 @@ import { FileIndexes } from "../../index/file-indexes.ts";
 import type { LeafCondition } from "../../index/index-lookup.ts";
 import type { TombstoneSet } from "../../tombstone/tombstone-set.ts";
 import type { FileContents } from "./file-contents.ts";
-import { boundsMayMeet } from "./page-bounds.ts";
-import { pageStatistics, type WantedStatistics } from "./page-statistics.ts";
+import { boundsMayMeet, mayHoldWithin } from "./page-bounds.ts";
+import { type PageRange, pageStatistics, type WantedStatistics } from "./page-statistics.ts";
 import { PageLayout } from "./page-layout.ts";
 import { RepeatedPage } from "./repeated-page.ts";
 import { type RunLookup, runLookupOf } from "../series/run-lookup.ts";
@@ -120,11 +120,23 @@ export class OpenSst {
     return boundsMayMeet(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), condition);
   }
 
-  /** Statistics of all rows of a page; undefined when it must be decoded to know them. */
-  pageStatistics(column: number, page: number, wanted: WantedStatistics): ColumnSummary | undefined {
+  /** Whether statistics leave room for a row of the page within the bound. */
+  pageMayHold(column: number, page: number, bound: RowBound): boolean {
     const group = this.layout.groups[page] as number;
+    return mayHoldWithin(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), bound);
+  }
+
+  /** Statistics of all rows of pages of one row group; undefined when one must be decoded to know them. */
+  pageStatistics(column: number, { from, to }: PageRange, wanted: WantedStatistics): ColumnSummary | undefined {
+    const group = this.layout.groups[from] as number;
     const type = this.parquet.columns[column]?.type ?? { kind: "null" };
-    return pageStatistics(this.parquet.pageIndex(group, column), page - (this.layout.groupFirstPages[group] as number), type, wanted);
+    const first = this.layout.groupFirstPages[group] as number;
+    return pageStatistics(this.parquet.pageIndex(group, column), { from: from - first, to: to - first }, type, wanted);
+  }
+
+  /** The row group of a page. */
+  rowGroupOf(page: number): number {
+    return this.layout.groups[page] as number;
   }
 
   /** The indexes of columns, read at the first call; undefined when there are none or they are damaged, which is reported once. */

@@ -2,6 +2,7 @@
 import type { Scalar } from "../../../column/vector.ts";
 import { compareBytes } from "../../../format/parquet/page/statistics.ts";
 import type { PageIndex } from "../../../format/parquet/types.ts";
+import type { RowBound } from "../../../table/scan.ts";
 import type { LeafCondition } from "../../index/index-lookup.ts";
 
 /** Most values of an IN that are held against bounds, page by page. */
@@ -17,6 +18,13 @@ export function boundsMayMeet(pages: PageIndex, page: number, condition: LeafCon
   if (condition.kind === "range") return mayOverlap(pages, page, condition.min, condition.max);
   if (condition.values.length > VALUES_MAX) return true;
   return condition.values.some((value) => value !== undefined && mayOverlap(pages, page, value, value));
+}
+
+/** Whether a row of page `page` may lie within the bound. */
+export function mayHoldWithin(pages: PageIndex, page: number, { min, max, nullsPass }: RowBound): boolean {
+  const nulls = pages.nullCounts[page]!;
+  if (nulls > 0 && nullsPass) return true;
+  return nulls < pages.rowStarts[page + 1]! - pages.rowStarts[page]! && mayOverlap(pages, page, min, max);
 }
 
 /** Whether `[min, max]` and the bounds of the page may have a value in common; undefined is open. */

@@ -1,6 +1,7 @@
 /**
  * Runs flushes: in a worker, so that the thread with the sockets is free, or in place, for tests and stores that live in this process.
  */
+import { threadScript } from "../../../base/process/thread-script.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import { JobWorker } from "../../worker/job-worker.ts";
 import type { DataFile } from "../data-file.ts";
@@ -39,7 +40,7 @@ export function inlineFlushExecutor(store: FileStore): FlushExecutor {
  *
  * @param script the worker's program; tests give it one that misbehaves
  */
-export function workerFlushExecutor(root: string, script: string = new URL("./flush-worker.ts", import.meta.url).href): FlushExecutor {
+export function workerFlushExecutor(root: string, script: string = threadScript("./flush-worker.ts", import.meta.url)): FlushExecutor {
   const worker = new JobWorker<FlushJob, readonly DataFile[]>("flush", root, script);
   worker.prestart();
   return {

@@ -3,18 +3,19 @@
  *
  *   index ─► series ─► chunks ─► samples ─► requests of remote write
  *
- * Places count chunks. Native histograms are refused by the name of their series: their chunks are not read. Source of the format of
- * chunk files: tsdb/docs/format/chunks.md of Prometheus.
+ * Places count chunks. Source of the format of chunk files: tsdb/docs/format/chunks.md of Prometheus.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { errorText } from "../../../base/error.ts";
 import { crc32c } from "../../../ingest/prometheus/read/read-series.ts";
 import type { Source } from "../source.ts";
 import { BlockIndex } from "./block-index.ts";
+import { readChunk } from "./chunk.ts";
+import type { Histograms } from "./histogram-chunk.ts";
 import { type Label, SeriesPieces, seriesText } from "./series-pieces.ts";
-import { readXorChunk, type Samples } from "./xor-samples.ts";
+import type { Samples } from "./xor-samples.ts";
 
-const XOR = 1;
 /** Bytes that are read for a chunk at first: most have less. */
 const CHUNK_READ_BYTES = 2048;
 /** Longest chunk. Reason: a length that is wrong must not take all memory. */
@@ -40,7 +41,7 @@ export function blockSource(folder: string, database: string, rowsMax: number): 
       for (const { labels, chunks, end } of index.series()) {
         for (const chunk of chunks) {
           if (at++ < start.at) continue;
-          pieces.add(labels, samplesOf(segments, chunk, labels));
+          pieces.add(labels, valuesOf(segments, chunk, labels));
           const piece = pieces.isFull ? pieces.take(at) : undefined;
           if (piece !== undefined) yield piece;
         }
@@ -63,15 +64,17 @@ export function hasTombstones(folder: string): boolean {
   return (statSync(join(folder, "tombstones"), { throwIfNoEntry: false })?.size ?? 0) > NO_TOMBSTONES_BYTES;
 }
 
-function samplesOf(segments: Segments, chunk: { readonly segment: number; readonly offset: number }, labels: readonly Label[]): Samples {
+function valuesOf(
+  segments: Segments,
+  chunk: { readonly segment: number; readonly offset: number },
+  labels: readonly Label[],
+): Samples | Histograms {
   const { encoding, data, path } = segments.chunk(chunk.segment, chunk.offset);
-  if (encoding !== XOR) {
-    throw new Error(`cannot import ${path}: ${seriesText(labels)} has native histograms, whose chunks (encoding ${encoding}) are not read`);
-  }
   try {
-    return readXorChunk(data);
+    return readChunk(data, encoding);
   } catch (thrown) {
-    throw new Error(`cannot read ${path}: at byte ${chunk.offset}, of ${seriesText(labels)}`, { cause: thrown });
+    const why = errorText(thrown);
+    throw new Error(`cannot read ${path}: ${why}, at byte ${chunk.offset}, of ${seriesText(labels)}`, { cause: thrown });
   }
 }
 

@@ -4,7 +4,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { XorChunk } from "../../../ingest/prometheus/read/xor-chunk.ts";
 import { TestServer } from "../../../../test/support/server-process.ts";
-import { type BlockSeries, writeBlock } from "../../../../test/support/prometheus/block.ts";
+import { type ChunkLayout, histogramChunk } from "../../../../test/support/prometheus/histogram-chunk.ts";
+import { type BlockSeries, type RawChunk, writeBlock } from "../../../../test/support/prometheus/block.ts";
 import { type ToolEnding, toolRun } from "../../../../test/support/tool-run.ts";
 import { sql } from "../../sql/sql.ts";
 import { importTool } from "../import.ts";
@@ -14,7 +15,7 @@ import { readXorChunk } from "./xor-samples.ts";
 let server: TestServer;
 let folder = "";
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ config: "[prom_store]\nexperimental_enable_prometheus_native_histogram = true\n" });
   folder = join(server.folder, "files");
   await mkdir(folder);
 }, 60_000);
@@ -103,11 +104,44 @@ test("series of another server are read, in chunks", async () => {
   );
 });
 
-test("what is not read is refused by its name", async () => {
+test("native histograms of blocks come in, whole numbers and doubles, and where a series ends", async () => {
+  const layout: ChunkLayout = { flags: 0, zeroThreshold: 2 ** -128, schema: 0, positiveSpans: [[1, 2]], negativeSpans: [], bounds: [] };
+  const at = (i: number): number => START + i * 15_000;
+  const each = <T>(made: (i: number) => T): readonly T[] => Array.from({ length: 4 }, (_, i) => made(i));
+  const whole = each((i) => ({ time: BigInt(at(i)), count: BigInt(3 * i + 4), zeroCount: 1n, sum: i * 10, negative: [] }));
+  const wholes = whole.map((one, i) => ({ ...one, positive: [BigInt(i + 1), BigInt(i + 1)] }));
+  const double = each((i) => ({ time: BigInt(at(i)), count: 2 * i + 1.5, zeroCount: 0, sum: i / 2, positive: [i, i + 1.5], negative: [] }));
+  const chunk = (encoding: number, data: Uint8Array, last: number): RawChunk => ({ encoding, data, first: at(0), last });
   const path = join(folder, "01HISTOGRAMS");
-  await writeBlock(path, SERIES.slice(0, 1), 2);
+  await writeBlock(path, [
+    { labels: { __name__: "took", kind: "double" }, chunks: [chunk(3, histogramChunk(layout, double, false), at(3))] },
+    { labels: { __name__: "took", kind: "whole" }, chunks: [chunk(2, histogramChunk(layout, wholes, true), at(3) + 1)] },
+  ]);
+  expect(await run("--batch-rows", "3", path)).toEqual(WELL);
+  const asked = async (query: string): Promise<unknown> => {
+    const parameters = new URLSearchParams({ query, time: String(at(3) / 1000) });
+    const answer = (await (await fetch(`${server.url}/v1/prometheus/api/v1/query?${parameters.toString()}`)).json()) as {
+      readonly data: { readonly result: readonly { readonly metric: object; readonly value: readonly [number, string] }[] };
+    };
+    return answer.data.result.map(({ metric, value }) => [Object.values(metric).at(-1), value[1]]);
+  };
+  expect(await asked("sort_by_label(histogram_count(took), 'kind')")).toEqual([
+    ["double", "7.5"],
+    ["whole", "13"],
+  ]);
+  expect(await asked("sort_by_label(histogram_fraction(1, 2, took), 'kind')")).toEqual([
+    ["double", "0.4"],
+    ["whole", String(4 / 13)],
+  ]);
+  const ended = new URLSearchParams({ query: "count(took)", time: String((at(3) + 2) / 1000) });
+  expect(await (await fetch(`${server.url}/v1/prometheus/api/v1/query?${ended.toString()}`)).text()).toContain('"1"');
+});
+
+test("what is not read is refused by its name", async () => {
+  const path = join(folder, "01UNKNOWN");
+  await writeBlock(path, [{ labels: { __name__: "other" }, chunks: [{ encoding: 9, data: Uint8Array.of(0, 1), first: 1, last: 2 }] }]);
   const refused = await run(path);
-  expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('up_time{job="a", zone="é"} has native histograms')]);
+  expect([refused.status, refused.err]).toEqual([1, expect.stringContaining("chunks of encoding 9 are not known, at byte 8, of other{}")]);
   expect((await run(folder)).err).toContain("is no block of Prometheus");
   for (const args of [[], ["--match", "up"], ["--match", "rate(up[5m])", "--from", "1"], ["--match", "up", "--from", "x"]])
     expect((await run("--remote-read", "http://127.0.0.1:1/", ...args)).status).toBe(2);

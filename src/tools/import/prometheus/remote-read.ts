@@ -4,7 +4,7 @@
  *   window ─► ReadRequest ─► frames of ChunkedReadResponse, or one ReadResponse ─► samples ─► requests of remote write
  *
  * Places are windows; the pieces of a window are parts of one, which is read anew as a whole when an import goes on within it. Source:
- * remote.proto and storage/remote/chunked.go of Prometheus. Native histograms are refused by the name of their series.
+ * remote.proto and storage/remote/chunked.go of Prometheus.
  */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { compress } from "snappyjs";
@@ -16,8 +16,10 @@ import { ConfigError, EXIT_USAGE } from "../../../config/config-error.ts";
 import { Refusal, refusalOf } from "../../common/refusal.ts";
 import { pause, waitMillis } from "../../common/retry.ts";
 import type { Piece, Source } from "../source.ts";
-import { type Label, SeriesPieces, seriesText } from "./series-pieces.ts";
-import { readXorChunk, type Samples } from "./xor-samples.ts";
+import { readChunk } from "./chunk.ts";
+import type { Histograms } from "./histogram-chunk.ts";
+import { type Label, SeriesPieces } from "./series-pieces.ts";
+import type { Samples } from "./xor-samples.ts";
 
 /** Milliseconds of a window. Reason: an answer of samples lies in memory whole; ten thousand series scraped each 15 s are 2.4M of them. */
 const WINDOW_MILLIS = 3_600_000;
@@ -25,7 +27,6 @@ const WINDOW_MILLIS = 3_600_000;
 const ANSWER_BYTES_MAX: number = 1024 * 1024 * 1024;
 const FRAME_BYTES_MAX: number = 64 * 1024 * 1024;
 const TRIES_MAX = 10;
-const XOR = 1;
 const STREAMED = "application/x-streamed-protobuf";
 const MATCH_KINDS: Readonly<Record<string, number>> = { "=": 0, "!=": 1, "=~": 2, "!~": 3 };
 
@@ -72,7 +73,7 @@ export function remoteSource(read: RemoteRead, database: string, rowsMax: number
 /** Pieces of a window; the last one ends with it, whatever its number of pieces. */
 async function* windowPieces(
   window: number,
-  series: AsyncIterable<readonly [readonly Label[], Samples]>,
+  series: AsyncIterable<readonly [readonly Label[], Samples | Histograms]>,
   pieces: SeriesPieces,
 ): AsyncGenerator<Piece> {
   let part = 0;
@@ -132,7 +133,7 @@ export function matchersOf(selector: string): readonly (readonly [number, string
   return parsed.expression.matchers.map(({ name, operator, value }) => [MATCH_KINDS[operator] ?? 0, name, value] as const);
 }
 
-async function* seriesOf(response: Response): AsyncGenerator<readonly [readonly Label[], Samples]> {
+async function* seriesOf(response: Response): AsyncGenerator<readonly [readonly Label[], Samples | Histograms]> {
   if (response.headers.get("content-type")?.startsWith(STREAMED) !== true) {
     yield* seriesOfSamples(decodeSnappy(await response.bytes(), ANSWER_BYTES_MAX));
     return;
@@ -170,24 +171,24 @@ function frameIn(bytes: Uint8Array): { readonly message: Uint8Array; readonly en
 }
 
 /** A `ChunkedReadResponse`: series in field 1, of labels in 1 and chunks in 2, of a type in 3 and bytes in 4. */
-function* seriesOfChunks(message: Uint8Array): Generator<readonly [readonly Label[], Samples]> {
+function* seriesOfChunks(message: Uint8Array): Generator<readonly [readonly Label[], Samples | Histograms]> {
   for (const series of parts(message, 1)) {
     const labels = labelsOf(series);
     for (const chunk of parts(series, 2)) {
       const [data] = parts(chunk, 4);
       if (data === undefined) continue;
-      if (numberIn(chunk, 3) !== XOR) throw histograms(labels);
-      yield [labels, readXorChunk(data)];
+      yield [labels, readChunk(data, numberIn(chunk, 3))];
     }
   }
 }
 
 /** A `ReadResponse`: results in field 1, series in their 1, of labels in 1, samples in 2, histograms in 4. */
-function* seriesOfSamples(message: Uint8Array): Generator<readonly [readonly Label[], Samples]> {
+function* seriesOfSamples(message: Uint8Array): Generator<readonly [readonly Label[], Samples | Histograms]> {
   for (const result of parts(message, 1)) {
     for (const series of parts(result, 1)) {
       const labels = labelsOf(series);
-      for (const _ of parts(series, 4)) throw histograms(labels);
+      const messages = Array.from(parts(series, 4), (bytes) => bytes.slice());
+      if (messages.length > 0) yield [labels, { count: messages.length, messages }];
       const samples = [...parts(series, 2)];
       const made = { count: samples.length, times: new Float64Array(samples.length), low: new Uint32Array(samples.length) };
       const high = new Uint32Array(samples.length);
@@ -196,9 +197,6 @@ function* seriesOfSamples(message: Uint8Array): Generator<readonly [readonly Lab
     }
   }
 }
-
-const histograms = (labels: readonly Label[]): Error =>
-  new Error(`cannot import ${seriesText(labels)}: it has native histograms, which are not read`);
 
 function labelsOf(series: Uint8Array): readonly Label[] {
   return [...parts(series, 1)].map((label) => {

@@ -7,6 +7,8 @@
  * series that ended).
  */
 
+import { ChangedBits, ChunkBits } from "./chunk-bits.ts";
+
 /** Samples of one series. */
 export interface Samples {
   readonly count: number;
@@ -27,11 +29,11 @@ export function readXorChunk(bytes: Uint8Array): Samples {
   const count = ((bytes[0] as number) << 8) | (bytes[1] as number);
   // A sample takes two bits at least.
   if (count > bytes.length * 4) throw new Error(`a chunk of ${bytes.length} bytes with ${count} samples`);
-  const bits = new Bits(bytes, 16);
+  const bits = new ChunkBits(bytes, 16);
   const times = new Float64Array(count);
   const low = new Uint32Array(count);
   const high = new Uint32Array(count);
-  const change = new Change();
+  const change = new ChangedBits();
   let [time, delta] = [0, 0];
   for (let i = 0; i < count; i++) {
     if (i === 0) {
@@ -51,7 +53,7 @@ export function readXorChunk(bytes: Uint8Array): Samples {
   return { count, times, low, high };
 }
 
-function doubleDelta(bits: Bits): number {
+function doubleDelta(bits: ChunkBits): number {
   let ones = 0;
   while (ones < 4 && bits.take(1) === 1) ones++;
   const size = DELTA_BITS[ones] as number;
@@ -62,70 +64,4 @@ function doubleDelta(bits: Bits): number {
   }
   const upper = bits.take(32) | 0;
   return upper * TWO_32 + bits.take(32);
-}
-
-/** What changed of a value's bits: those of a window, which stays until another one is said. */
-class Change {
-  low = 0;
-  high = 0;
-  private leading = 0;
-  private trailing = 0;
-
-  read(bits: Bits): void {
-    this.low = 0;
-    this.high = 0;
-    if (bits.take(1) === 0) return;
-    if (bits.take(1) === 1) {
-      this.leading = bits.take(5);
-      this.trailing = 64 - this.leading - (bits.take(6) || 64);
-      if (this.trailing < 0) throw new Error("a chunk with a change of more than 64 bits");
-    }
-    const { trailing } = this;
-    const size = 64 - this.leading - trailing;
-    const upper = size > 32 ? bits.take(size - 32) : 0;
-    const lower = bits.take(Math.min(32, size));
-    if (trailing >= 32) this.high = lower << (trailing - 32);
-    else if (trailing === 0) [this.low, this.high] = [lower, upper];
-    else [this.low, this.high] = [lower << trailing, (upper << trailing) | (lower >>> (32 - trailing))];
-  }
-}
-
-/** Bits, the first one of a byte being its highest. */
-class Bits {
-  private readonly bytes: Uint8Array;
-  private at: number;
-
-  constructor(bytes: Uint8Array, at: number) {
-    this.bytes = bytes;
-    this.at = at;
-  }
-
-  /** The next `count` bits, at most 32, as a number that is not negative. @throws Error behind the end */
-  take(count: number): number {
-    if (this.at + count > this.bytes.length * 8) throw new Error("a chunk that ends within a sample");
-    let value = 0;
-    for (let left = count; left > 0; ) {
-      const inByte = Math.min(left, 8 - (this.at & 7));
-      const byte = this.bytes[this.at >>> 3] as number;
-      value = value * 2 ** inByte + ((byte >>> (8 - (this.at & 7) - inByte)) & (2 ** inByte - 1));
-      this.at += inByte;
-      left -= inByte;
-    }
-    return value;
-  }
-
-  varint(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.take(8);
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-      if (scale > 2 ** 63) throw new Error("a chunk with a number of more than ten bytes");
-    }
-  }
-
-  zigzag(): number {
-    const value = this.varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
 }

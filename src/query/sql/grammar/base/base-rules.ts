@@ -16,6 +16,7 @@ import { EmbeddedActionsParser, type IOrAlt, type IToken, type ParserMethod, typ
 import { type DataType, isNested } from "../../../../column/data-type.ts";
 import type { ObjectName, Span } from "../../syntax/ast.ts";
 import { type FinishedRules, type Marks, newMarks } from "./finished-rules.ts";
+import { LateLookahead } from "./late-lookahead.ts";
 import { nameOf, stringOf } from "../../tokens/lexer.ts";
 import { expectedProvider, positionOf, quote, syntaxError, unsupported } from "../../tokens/syntax-error.ts";
 import {
@@ -81,6 +82,7 @@ export abstract class BaseRules extends EmbeddedActionsParser {
   constructor(validate: boolean) {
     super(VOCABULARY, {
       maxLookahead: 1, // gates decide the few places that need more
+      lookaheadStrategy: new LateLookahead({ maxLookahead: 1 }),
       skipValidations: !validate,
       errorMessageProvider: expectedProvider,
     });

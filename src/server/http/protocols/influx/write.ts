@@ -32,8 +32,8 @@ export function influxRoutes(options: IngestServerOptions, metrics: HttpMetrics)
   options.memory.register("decoders", decoders);
   const write: Handler = async (exchange) => writeLines(exchange, options, metrics, decoders);
   return [
-    { path: "/v1/influxdb/write", methods: { POST: write }, errors: "plain" },
-    { path: "/v1/influxdb/api/v2/write", methods: { POST: write }, errors: "plain" },
+    { path: "/v1/influxdb/write", methods: { POST: write }, errors: "plain", ingest: "influxdb_v1" },
+    { path: "/v1/influxdb/api/v2/write", methods: { POST: write }, errors: "plain", ingest: "influxdb_v2" },
     { path: "/v1/influxdb/_dryrun", methods: { POST: (exchange) => dryRunLines(exchange, options) }, errors: "plain" },
     { path: "/v1/influxdb/ping", methods: { GET: () => NO_CONTENT }, errors: "plain" },
     { path: "/v1/influxdb/health", methods: { GET: () => emptyReply(200) }, errors: "plain" },

@@ -34,7 +34,7 @@ const STUB_DEPTH_MAX = 4;
 export function elasticsearchRoutes(endpoint: LogEndpoint): readonly Route[] {
   const version = json({ version: { number: "8.16.0" } });
   const bulk = counted("elasticsearch", endpoint, writeBulk);
-  const shared = { methods: { POST: bulk }, errors: bulkErrorReply, isServedHere: needsNoStore } as const;
+  const shared = { methods: { POST: bulk }, errors: bulkErrorReply, ingest: "elasticsearch", isServedHere: needsNoStore } as const;
   return [
     { path: BASE, methods: { GET: () => version }, errors: "plain" },
     { path: `${BASE}/`, methods: { GET: () => version }, errors: "plain" },

@@ -14,7 +14,7 @@ import { writeBody, acceptWrite } from "../accepted-write.ts";
 /** The routes of this file. */
 export function ingestLogRoutes(endpoint: LogEndpoint): readonly Route[] {
   const handler = counted("ingest", endpoint, ingest);
-  const shared = { methods: { POST: handler }, errors: "plain", isServedHere: needsNoStore } as const;
+  const shared = { methods: { POST: handler }, errors: "plain", ingest: "logs", isServedHere: needsNoStore } as const;
   return [
     { path: "/v1/ingest", ...shared },
     { path: "/v1/events/logs", ...shared },

@@ -34,7 +34,7 @@ const ERRORS: Pick<Route, "errors" | "unauthorized"> = { errors: splunkErrorRepl
 export function splunkRoutes(endpoint: LogEndpoint): readonly Route[] {
   const taking = (decode: Decode): Handler => counted("splunk", endpoint, (exchange) => take(exchange, endpoint, decode));
   const route = (path: string, handler: Handler): Route => {
-    return { path: BASE + path, methods: { POST: handler }, ...ERRORS, isServedHere: needsNoStore };
+    return { path: BASE + path, methods: { POST: handler }, ...ERRORS, ingest: "splunk", isServedHere: needsNoStore };
   };
   const events = taking(decodeEvents);
   const raw = taking(rawEvents);

@@ -44,6 +44,7 @@ export function otlpRoutes(endpoint: LogEndpoint): readonly Route[] {
       path: `/v1/otlp/v1/${name}`,
       methods: { POST: take },
       errors: "plain",
+      ingest: `otlp_${name}`,
       ...(name === "logs" ? { isServedHere: needsNoPipelineStore } : {}),
     };
   });
@@ -73,6 +74,7 @@ async function take(exchange: Exchange, options: IngestServerOptions, signal: Ot
   const request = isJson ? () => protobufOfJson(sent, signal.request) : sent;
   const target = { db, scheduler: options.scheduler, rows: metrics.rows };
   const { rejectedCount, message, isAllRefused } = await receiveOtlp({ ask, path, accepted, target }, request, signal.form);
+  if (rejectedCount > 0 && !isAllRefused) exchange.ingest?.failed();
   return isAllRefused ? allRejected(message, isJson) : success(rejectedCount, message, isJson, signal);
 }
 

@@ -46,7 +46,7 @@ export function prometheusWriteRoutes(logs: LogEndpoint, metrics: HttpMetrics, f
   if (!logs.options.prometheus.enabled) return [];
   const endpoint = new PrometheusWrite(logs, metrics, failures);
   const methods = { POST: (exchange: Exchange) => endpoint.answer(exchange) };
-  return [{ path: "/v1/prometheus/write", methods, errors: "plain", isServedHere: headersNeedNoStore }];
+  return [{ path: "/v1/prometheus/write", methods, errors: "plain", ingest: "prometheus", isServedHere: headersNeedNoStore }];
 }
 
 class PrometheusWrite {

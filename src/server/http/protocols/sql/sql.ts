@@ -6,6 +6,7 @@ import { invalidArguments } from "../../../../base/error.ts";
 import { answerBody, answerHooks } from "../../answer-stream.ts";
 import { sessionOf } from "../../context.ts";
 import { databaseExists, databaseOf } from "../../../common/database-name.ts";
+import { IngestMetrics } from "../../../../db/ingest-counts.ts";
 import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
 import { formatOf } from "../../formats/registry.ts";
@@ -28,11 +29,12 @@ export function sqlRoutes(options: HttpServerOptions, metrics: HttpMetrics, fail
 }
 
 async function runSql(exchange: Exchange, options: HttpServerOptions, metrics: HttpMetrics, failures: FailureLog): Promise<Reply> {
+  const ingest = IngestMetrics.of(options.metrics).of("sql_http");
   const parameters = await readSqlParameters(exchange, options);
   if ("status" in parameters) return parameters;
   const database = parameters.db === undefined ? exchange.database : databaseOf(parameters.db, options.db);
   if (parameters.sql === undefined) throw invalidArguments("sql parameter is required.");
-  const session = { ...sessionOf(exchange, database), client: exchange.client() };
+  const session = { ...sessionOf(exchange, database), client: exchange.client(), ingest };
   const format = formatOf(parameters.format);
   const elapsedMillis = (): number => Math.floor(options.clock.monotonicMillis() - exchange.startedMs);
   exchange.setIdleTimeout(0);

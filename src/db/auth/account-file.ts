@@ -1,7 +1,8 @@
 /**
- * An account file that may change while the server runs. The folder is watched (a replaced file is a new inode, so watching the file itself
- * would go blind), and the file is read every few seconds besides, for file systems and symbolic links whose changes no event tells.
- * A file that is missing, unreadable or without a valid line leaves the last good accounts in force. Source: contract http.md 5.1.
+ * An account file that may change while the server runs. It is read again when the operator asks (SIGHUP), and where it is watched by
+ * itself: the folder is watched (a replaced file is a new inode, so a watch on it would go blind), and the file is read every few seconds
+ * besides, for file systems and symbolic links whose changes no event tells. A file that is missing, unreadable or without a valid line
+ * leaves the last good accounts in force. Source: contract http.md 5.1.
  */
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -16,39 +17,50 @@ const SETTLE_MS = 20;
 /** Time between two readings without an event. */
 const POLL_MS_DEFAULT = 2000;
 
-/** A provider over a watched file. Invariant: `accounts` holds what `bytes` says. Close it to stop the watch. */
-export class WatchedUserFile implements AccountProvider {
+/** How a file is read again. */
+export interface AccountFileOptions {
+  /** False: only when it is asked. Default: true. */
+  readonly isWatched?: boolean;
+  readonly pollMs?: number;
+}
+
+/** A provider over a file. Invariant: `accounts` holds what `bytes` says. Close it to stop the watch. */
+export class AccountFile implements AccountProvider {
   private readonly path: string;
   private readonly folder: string;
   private readonly logger: Logger;
-  private readonly poll: ReturnType<typeof setInterval>;
+  private readonly isWatched: boolean;
+  private readonly poll: ReturnType<typeof setInterval> | undefined;
   private accounts: AccountSet;
   private bytes: Uint8Array;
   private watcher: FSWatcher | undefined;
   private watchedInode: bigint | undefined;
   private settle: ReturnType<typeof setTimeout> | undefined;
-  private isReading = false;
-  private isAgain = false;
+  private reading: Promise<boolean> = Promise.resolve(true);
+  /** Readings that have not begun: one is enough, whoever asks. */
+  private isWaiting = false;
   private isClosed = false;
   /** Why the file could not be used at the last reading; said once, not at every reading. */
   private problem: string | undefined;
 
-  private constructor(path: string, logger: Logger, accounts: AccountSet, bytes: Uint8Array, pollMs: number) {
+  private constructor(path: string, logger: Logger, accounts: AccountSet, bytes: Uint8Array, options: AccountFileOptions) {
+    const { isWatched = true, pollMs = POLL_MS_DEFAULT } = options;
     this.path = path;
     this.folder = dirname(resolve(path));
     this.logger = logger;
     this.accounts = accounts;
     this.bytes = bytes;
+    this.isWatched = isWatched;
+    if (!isWatched) return;
     this.poll = setInterval(() => this.onPoll(), pollMs);
     this.poll.unref();
+    this.watchFolder();
   }
 
   /** Reads the file and starts to watch it. @throws DbError as `readUserFile` */
-  static open(path: string, logger: Logger, pollMs: number = POLL_MS_DEFAULT): WatchedUserFile {
+  static open(path: string, logger: Logger, options: AccountFileOptions = {}): AccountFile {
     const { bytes, accounts } = readUserFile(path, logger);
-    const provider = new WatchedUserFile(path, logger, new AccountSet(accounts), bytes, pollMs);
-    provider.watchFolder();
-    return provider;
+    return new AccountFile(path, logger, new AccountSet(accounts), bytes, options);
   }
 
   authenticate(name: string, password: string): Promise<User> {
@@ -84,7 +96,7 @@ export class WatchedUserFile implements AccountProvider {
   }
 
   describe(): string {
-    return `watch_file_user_provider:${this.path}`;
+    return this.isWatched ? `watch_file_user_provider:${this.path}` : `static_user_provider:file:${this.path}`;
   }
 
   close(): void {
@@ -127,52 +139,54 @@ export class WatchedUserFile implements AccountProvider {
     this.read();
   }
 
-  /** Starts a reading; while one runs, one more is noted. */
-  private read(): void {
-    if (this.isClosed) return;
-    if (this.isReading) {
-      this.isAgain = true;
-      return;
-    }
-    this.isReading = true;
-    void this.reload().finally(() => {
-      // Nobody waits for a reload: it reports through the log and never rejects but for a bug.
-      this.isReading = false;
-      if (!this.isAgain) return;
-      this.isAgain = false;
-      this.read();
-    });
+  /** Reads the file, and says what it finds whatever it said before. */
+  reload(): Promise<boolean> {
+    this.problem = undefined;
+    return this.queued(true);
   }
 
-  private async reload(): Promise<void> {
+  /** Starts a reading. */
+  private read(): void {
+    void this.queued(false); // Nobody waits for it: it reports through the log and never rejects but for a bug.
+  }
+
+  /** A reading after the one that runs. @param isAsked the operator waits for a word */
+  private queued(isAsked: boolean): Promise<boolean> {
+    if (this.isClosed || (this.isWaiting && !isAsked)) return this.reading;
+    this.isWaiting = true;
+    this.reading = this.reading.then(() => {
+      this.isWaiting = false;
+      return this.look(isAsked);
+    });
+    return this.reading;
+  }
+
+  private async look(isAsked: boolean): Promise<boolean> {
     const read = await rereadUserFile(this.path);
-    if (this.isClosed) return;
-    if (!read.ok) {
-      this.keep(read.reason);
-      return;
-    }
+    if (this.isClosed) return true;
+    if (!read.ok) return this.keep(read.reason);
     if (Buffer.compare(read.value, this.bytes) === 0) {
       this.problem = undefined;
-      return;
+      if (isAsked) this.logger.info({ path: this.path, accounts: this.accounts.size }, "the account file is as it was");
+      return true;
     }
     const file = parseUserFile(read.value);
-    if (file.accounts.length === 0) {
-      this.keep("it has no valid line");
-      return;
-    }
+    if (file.accounts.length === 0) return this.keep("it has no valid line");
     this.problem = undefined;
     this.bytes = read.value;
     this.accounts = new AccountSet(file.accounts);
     logSkippedLines(file, this.path, this.logger);
     this.logger.info({ path: this.path, accounts: this.accounts.size }, "reloaded the account file");
+    return true;
   }
 
-  private keep(problem: string): void {
-    if (problem === this.problem) return;
+  private keep(problem: string): false {
+    if (problem === this.problem) return false;
     this.problem = problem;
     this.logger.warn(
       { path: this.path, reason: problem, accounts: this.accounts.size },
       "cannot use the account file: the last good accounts stay",
     );
+    return false;
   }
 }
