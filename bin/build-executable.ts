@@ -8,7 +8,7 @@
  * 3. the built dashboard, under `dashboard/gen`.
  *
  * A bundle is one file, so a module's `import.meta.url` would be the bundle's. Here it is the module's place below `src`, so that
- * `new URL("./merge-worker.ts", import.meta.url)` finds the thread's script and `new URL("./dashboard/gen", …)` the pages, as in the
+ * `threadScript("./merge-worker.ts", import.meta.url)` finds the thread's script and `new URL("./dashboard/gen", …)` the pages, as in the
  * source tree. A build takes 1 s of processor time; the file has 118 MB, of which Bun is 109.
  *
  * Neither `.env` nor `bunfig.toml` of the folder that it is started in is read: settings come from where the help says.
@@ -24,7 +24,7 @@ const DASHBOARD = join(SOURCE, "dashboard/gen");
 /** Where Bun shows what an executable holds. */
 const INSIDE = "file:///$bunfs/root";
 /** How the code names the script of a thread. */
-const THREAD = /new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
+const THREAD = /threadScript\("(\.[^"]+\.ts)", import\.meta\.url\)/g;
 /** How the program asks for its commit. */
 const COMMIT = 'process.env["VARVE_COMMIT"]';
 /** What the server takes of the dashboard's files; the rest of the folder is not there. */
@@ -65,7 +65,8 @@ function keepPlaces(build: Bun.PluginBuilder, commit: string): void {
     const inside = relative(SOURCE, path);
     if (inside.startsWith("..")) return undefined;
     const text = (await Bun.file(path).text()).replaceAll("import.meta.url", JSON.stringify(`${INSIDE}/${inside}`));
-    return { loader: "ts", contents: inside === "main.ts" ? text.replace(COMMIT, JSON.stringify(commit)) + pages() : text };
+    const named = inside === "program.ts" ? text.replace(COMMIT, JSON.stringify(commit)) : text;
+    return { loader: "ts", contents: inside === "main.ts" ? named + pages() : named };
   });
 }
 
