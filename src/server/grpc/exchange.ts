@@ -1,7 +1,7 @@
 /** A request and its answer, whichever version of HTTP they come by: what the handler knows of them. */
 import type { ConnectError, ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
+import type { BodyFlow, IncomingMessages } from "./messages/incoming-messages.ts";
 
 /** Fields of a head or of trailers. */
 export type Fields = readonly (readonly [name: string, value: string])[];

@@ -8,16 +8,16 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { BrowserGuard } from "../common/browser-guard.ts";
-import { COMPRESSIONS, WRAPPING_COMPRESSIONS } from "./compression.ts";
+import { COMPRESSIONS, WRAPPING_COMPRESSIONS } from "./messages/compression.ts";
 import { errorMetadata, grpcMessageOf } from "./errors.ts";
 import { LEFT, withOurCode } from "./failure-trailers.ts";
-import { formsOf, IncomingMessages, type MessageRoom } from "./incoming-messages.ts";
+import { formsOf, IncomingMessages, type MessageRoom } from "./messages/incoming-messages.ts";
 import { COMPRESS_BYTES_MIN, DEADLINE_MS_MAX, JSON_BYTES_MAX } from "./limits.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendHead } from "./early-head.ts";
 import { ASIDE, mount, type MessageForm } from "./mount.ts";
-import { OutgoingFrames, withFrames } from "./outgoing-frames.ts";
-import { WRAP_BYTES_MAX } from "./raw-message.ts";
+import { OutgoingFrames, withFrames } from "./messages/outgoing-frames.ts";
+import { WRAP_BYTES_MAX } from "./messages/raw-message.ts";
 import { UnaryCalls, type UnaryParts } from "./unary-calls.ts";
 
 /** What a handler needs. */

@@ -4,7 +4,7 @@ import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Exchange } from "./exchange.ts";
-import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
+import type { BodyFlow, IncomingMessages } from "./messages/incoming-messages.ts";
 import { BODY_BYTES_AHEAD } from "./limits.ts";
 
 /** See the file header. */

@@ -5,7 +5,7 @@ import { ErrorCode } from "../http2/frame.ts";
 import type { HeaderField } from "../http2/hpack/header-decoder.ts";
 import type { Http2Stream } from "../http2/stream.ts";
 import type { AtOnce, Exchange, Fields } from "./exchange.ts";
-import type { BodyFlow, IncomingMessages } from "./incoming-messages.ts";
+import type { BodyFlow, IncomingMessages } from "./messages/incoming-messages.ts";
 
 /** What a stream's end means, by its code (gRPC over HTTP2, "Errors"); the others are failures of the transport. */
 const CODES: ReadonlyMap<number, Code> = new Map([

@@ -11,10 +11,10 @@ import { type ConnectRouter, type ContextKey, createContextKey, type HandlerCont
 import { assert } from "../../base/assert.ts";
 import { Call, type CallContext, endOf } from "./call.ts";
 import { CallRun, type RunParts } from "./call-run.ts";
-import type { IncomingMessages } from "./incoming-messages.ts";
-import { checkFrame, FRAME_HEAD_BYTES, type OutgoingFrames } from "./outgoing-frames.ts";
-import { bytesOf, withRawInput } from "./raw-message.ts";
-import { readMessage } from "./read-message.ts";
+import type { IncomingMessages } from "./messages/incoming-messages.ts";
+import { checkFrame, FRAME_HEAD_BYTES, type OutgoingFrames } from "./messages/outgoing-frames.ts";
+import { bytesOf, withRawInput } from "./messages/raw-message.ts";
+import { readMessage } from "./messages/read-message.ts";
 import type { AnyMethod, AnyWork, GrpcService } from "./service.ts";
 
 /** What calls are made with. */

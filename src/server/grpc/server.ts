@@ -22,7 +22,7 @@ import type { ConnectionLimits } from "./connections.ts";
 import { GrpcMetrics } from "./grpc-metrics.ts";
 import { type HandlerParts, handlerOf } from "./handler.ts";
 import { CONNECTIONS_MAX, IDLE_MS_MAX, OPENING_MS_MAX, RESETS_MAX, TOKEN_MS, WRITE_MS_MAX } from "./limits.ts";
-import type { MessageRoom } from "./incoming-messages.ts";
+import type { MessageRoom } from "./messages/incoming-messages.ts";
 import { GrpcListener } from "./listener.ts";
 import type { GrpcService } from "./service.ts";
 

@@ -6,7 +6,7 @@ import { create, type DescMessage, type Message, type MessageShape, toBinary } f
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import { COMMAND_BYTES_MAX } from "./limits.ts";
 
 /** Package of every message of Flight SQL. */

@@ -15,7 +15,7 @@ import {
 } from "../../../format/arrow/encode-stream.ts";
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 import type { StatementResult } from "../../../query/statement-result.ts";
-import { FRAME_HEAD_BYTES, newFrame } from "../outgoing-frames.ts";
+import { FRAME_HEAD_BYTES, newFrame } from "../messages/outgoing-frames.ts";
 
 /** A message that came in. What is absent is empty; all are views of its bytes. */
 export interface FlightMessage {

@@ -33,7 +33,7 @@ import { readHints } from "../../common/hints.ts";
 import type { WriteSettings } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
 import { GrpcStatusError } from "../errors.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import { framed, type GrpcService, grpcService, raw } from "../service.ts";
 import { bulkInsert } from "./bulk-insert.ts";
 import { affectedRows, flightDataOf, flightFrame } from "./flight-data.ts";

@@ -12,7 +12,7 @@ import type {
 } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import { DbError } from "../../../base/error.ts";
 import type { Call } from "../call.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import type { PutStream } from "./put-stream.ts";
 
 /** What is known of rows before they are asked for. */

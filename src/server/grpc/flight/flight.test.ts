@@ -21,7 +21,7 @@ import type { Scalar } from "../../../column/vector.ts";
 import { vectorOf } from "../../../column/vector-builder.ts";
 import { arrowBatchParts, arrowSchemaParts } from "../../../format/arrow/encode-stream.ts";
 import { ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
-import { FRAME_HEAD_BYTES, newFrame } from "../outgoing-frames.ts";
+import { FRAME_HEAD_BYTES, newFrame } from "../messages/outgoing-frames.ts";
 import { flightFrame } from "./flight-data.ts";
 
 type RequestInit = MessageInitShape<typeof GreptimeRequestSchema>;

@@ -6,7 +6,7 @@ import { DbError } from "../../../base/error.ts";
 import { atOnce } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { splitStatements } from "../../wire/split-statements.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import { readHeader, readRequest } from "../services/greptime-request.ts";
 
 /** A query of a ticket. */

@@ -2,7 +2,7 @@
 import { type FlightDescriptor, FlightDescriptorSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
 import type { Batch } from "../../../column/batch.ts";
 import { type ArrowColumn, ArrowReader } from "../../../format/arrow/reading/arrow-reader.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import { type FlightMessage, readFlightData } from "./flight-data.ts";
 
 /** Rows of a message. Vectors lie on what was received, and stay valid unless memory was borrowed. */

@@ -18,7 +18,7 @@ import type { RowMessage } from "../../../ingest/greptime/decode.ts";
 import { type Hints, readHints } from "../../common/hints.ts";
 import { checkDatabase } from "../../common/write-options.ts";
 import type { Call } from "../call.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 import { sessionOf } from "../request-session.ts";
 import { type GrpcService, grpcService, raw } from "../service.ts";
 import { readHeader, type RawRequest, readRequest } from "./greptime-request.ts";

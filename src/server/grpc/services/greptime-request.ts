@@ -4,7 +4,7 @@
 import { type RequestHeader, RequestHeaderSchema } from "../../../../proto/gen/greptime/v1/common_pb.js";
 import { invalidArguments } from "../../../base/error.ts";
 import { field, ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
-import { readMessage } from "../read-message.ts";
+import { readMessage } from "../messages/read-message.ts";
 
 /** Largest header, bytes. Reason: it is read into objects. Error: InvalidArguments. */
 const HEADER_BYTES_MAX: number = 64 * 1024;

@@ -8,8 +8,8 @@ import { gunzip, zstdDecompress } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
-import { errorText } from "../../base/error.ts";
-import { zstdContentSize, zstdSizeMax } from "../../format/zstd/frames.ts";
+import { errorText } from "../../../base/error.ts";
+import { zstdContentSize, zstdSizeMax } from "../../../format/zstd/frames.ts";
 import { wrapped } from "./raw-message.ts";
 
 /** Flag of a packed message. */

@@ -15,12 +15,12 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { MemoryAccount, MemoryPool } from "../../base/memory/server-memory.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import type { MemoryAccount, MemoryPool } from "../../../base/memory/server-memory.ts";
+import { StatusCode } from "../../../base/status-code.ts";
 import { COMPRESSED, unfoldedBytes } from "./compression.ts";
-import { errorMetadata } from "./errors.ts";
+import { errorMetadata } from "../errors.ts";
 import { keepBuffer } from "./kept-buffers.ts";
-import { HELD_BYTES_MAX, MESSAGES_A_TURN } from "./limits.ts";
+import { HELD_BYTES_MAX, MESSAGES_A_TURN } from "../limits.ts";
 import { type GatheredMessage, GATHERING_RATIO, MESSAGE_HEAD_BYTES, MessageGatherer } from "./message-gatherer.ts";
 import { WRAP_BYTES_MAX, wrapped } from "./raw-message.ts";
 

@@ -3,9 +3,9 @@
  * since a byte or two of a message may become an object of a hundred: 8 MiB of empty column definitions took 17 s and 1.4 GiB.
  */
 import { type DescField, type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
-import { DbError, errorText, invalidArguments } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import { ProtoError, ProtoReader, Wire } from "../../format/proto/reader.ts";
+import { DbError, errorText, invalidArguments } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { ProtoError, ProtoReader, Wire } from "../../../format/proto/reader.ts";
 
 /** Most fields of a message, those of messages in it and numbers of lists too. Reason: a table of 4096 columns has some 50,000. */
 const FIELDS_MAX = 65_536;

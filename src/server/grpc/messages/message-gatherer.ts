@@ -5,11 +5,11 @@
  * 8 MB: a tenth less of the main thread).
  */
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { MemoryAccount } from "../../base/memory/server-memory.ts";
-import { StatusCode } from "../../base/status-code.ts";
-import { errorMetadata } from "./errors.ts";
+import type { MemoryAccount } from "../../../base/memory/server-memory.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import { errorMetadata } from "../errors.ts";
 import { bufferBytes, bufferOf, keepBuffer } from "./kept-buffers.ts";
-import { MESSAGE_OVERHEAD_BYTES } from "./limits.ts";
+import { MESSAGE_OVERHEAD_BYTES } from "../limits.ts";
 
 /** Flags and length. */
 export const MESSAGE_HEAD_BYTES = 5;

@@ -11,7 +11,7 @@ import {
   LONG_BUFFER_BYTES_MAX,
   LONG_BUFFERS_BYTES_MAX,
   LONG_BUFFERS_MS,
-} from "./limits.ts";
+} from "../limits.ts";
 
 /** By their length. */
 const kept: Map<number, Uint8Array<ArrayBuffer>[]> = new Map();

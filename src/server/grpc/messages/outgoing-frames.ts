@@ -11,8 +11,8 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { errorMetadata } from "./errors.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { errorMetadata } from "../errors.ts";
+import { StatusCode } from "../../../base/status-code.ts";
 
 /** Flags and length. */
 export const FRAME_HEAD_BYTES = 5;

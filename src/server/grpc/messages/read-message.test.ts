@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { PromqlRequestSchema } from "../../../proto/gen/greptime/v1/prom_pb.js";
-import { CreateTableExprSchema, DdlRequestSchema } from "../../../proto/gen/greptime/v1/ddl_pb.js";
-import { FlightDescriptorSchema, SetSessionOptionsRequestSchema } from "../../../proto/gen/arrow/flight/Flight_pb.js";
-import { CommandGetSqlInfoSchema } from "../../../proto/gen/arrow/flight/FlightSql_pb.js";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
+import { PromqlRequestSchema } from "../../../../proto/gen/greptime/v1/prom_pb.js";
+import { CreateTableExprSchema, DdlRequestSchema } from "../../../../proto/gen/greptime/v1/ddl_pb.js";
+import { FlightDescriptorSchema, SetSessionOptionsRequestSchema } from "../../../../proto/gen/arrow/flight/Flight_pb.js";
+import { CommandGetSqlInfoSchema } from "../../../../proto/gen/arrow/flight/FlightSql_pb.js";
+import { DbError } from "../../../base/error.ts";
+import { StatusCode } from "../../../base/status-code.ts";
 import { readMessage } from "./read-message.ts";
 import { wrapped } from "./raw-message.ts";
 
