@@ -10,6 +10,7 @@ import { textLogWriter } from "./base/text-log.ts";
 import { RootLog } from "./base/log.ts";
 import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
+import { answerProfile } from "./base/profile/thread-profiles.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
@@ -125,6 +126,8 @@ async function take(message: ToWorker): Promise<void> {
       return;
     case "metrics":
       return tell({ kind: "metrics", families: (await running?.metrics.countedHere()) ?? [] });
+    case "profile":
+      return answerProfile(message, systemClock);
     case "reload":
       return tell({ kind: "reloaded", isWhole: (await running?.accounts?.reload()) ?? true });
     case "stop":

@@ -11,6 +11,7 @@ import { threadScript } from "./base/process/thread-script.ts";
 import type { DbError } from "./base/error.ts";
 import type { LogFilter, RootLog } from "./base/log.ts";
 import type { MetricFamilies, MetricRegistry } from "./base/metrics.ts";
+import type { ProfiledThreads, ProfileMessage } from "./base/profile/thread-profiles.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -56,6 +57,7 @@ export type ToWorker =
   | { readonly kind: "filter"; readonly filter: LogFilter }
   | { readonly kind: "trace"; readonly isOn: boolean }
   | { readonly kind: "metrics" }
+  | ProfileMessage
   /** Read accounts again. */
   | { readonly kind: "reload" }
   /** Stop accepting, finish requests. */
@@ -87,6 +89,8 @@ function ownerSocket(dataHome: string): { readonly path: string; remove(): void 
 
 /** What `startIngestThreads` needs. */
 export interface IngestThreadsParts {
+  /** Where threads are known that can be profiled. */
+  readonly profiledThreads: ProfiledThreads;
   readonly engine: Engine;
   readonly shared: SharedState;
   readonly settings: Settings;
@@ -157,6 +161,7 @@ export async function startIngestThreads({ http, metrics, tracer, log, script, .
 
 /** What the threads are started with. */
 interface WorkersOptions {
+  readonly profiledThreads: ProfiledThreads;
   readonly engine: Engine;
   readonly shared: SharedState;
   readonly settings: Settings;
@@ -250,6 +255,7 @@ class IngestWorkers {
     const ports = makePorts();
     await engine.addThread(id, ownerLink(ports.owner, shared, id));
     const worker = new Worker(options.script, { name: `ingest-${id}` });
+    options.profiledThreads.add(`ingest-${id}`, worker);
     const running: Running = { worker, families: [], onMetrics: undefined, onReloaded: undefined, stopped: Promise.withResolvers() };
     const listening = Promise.withResolvers<void>();
     const fail = (why: string): void => {

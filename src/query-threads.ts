@@ -11,6 +11,7 @@ import { openFilesMax, startThread } from "./base/process/descriptors.ts";
 import { threadScript } from "./base/process/thread-script.ts";
 import type { Logger } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
+import type { ProfiledThreads } from "./base/profile/thread-profiles.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
 import { GROUPS_MIN, SHARE_LIMITS } from "./query/workers/limits.ts";
@@ -85,6 +86,8 @@ export interface QueryThreadsParts {
   readonly memory: ServerMemory;
   readonly metrics: MetricRegistry;
   readonly logger: Logger;
+  /** Where threads are known that can be profiled. */
+  readonly profiledThreads: ProfiledThreads;
 }
 
 /** The pool, or nothing where there are no threads. Workers start with the first large scan. */
@@ -107,6 +110,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
     startWorker(name) {
       const worker = startThread(() => new Worker(threadScript("./query-worker.ts", import.meta.url), { name }));
       worker.postMessage(start);
+      parts.profiledThreads.add(name, worker);
       return worker;
     },
     onWarning: (text) => logger.warn({}, text),

@@ -2,6 +2,8 @@
 import { Scheduler } from "./base/scheduler/scheduler.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import { RestingHeap } from "./base/memory/resting-heap.ts";
+import { systemClock } from "./base/clock.ts";
+import { answerProfile, type ProfileMessage } from "./base/profile/thread-profiles.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
 import type { QueryWorkerStart } from "./query-threads.ts";
 import type { FromQueryWorker, ToQueryWorker } from "./query/workers/messages.ts";
@@ -31,7 +33,9 @@ function start({ root, cacheBytes, openFilesMax }: QueryWorkerStart): PartServer
 }
 
 let server: PartServer | undefined;
-self.onmessage = ({ data }: MessageEvent<QueryWorkerStart | ToQueryWorker>) => {
+self.onmessage = ({ data }: MessageEvent<QueryWorkerStart | ToQueryWorker | ProfileMessage>) => {
   if (data.kind === "start") server = start(data);
+  else if (data.kind === "profile")
+    void answerProfile(data, systemClock); // never rejects
   else void server?.take(data); // Answers whatever happens.
 };

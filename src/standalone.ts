@@ -19,6 +19,7 @@ import type { Logger, RootLog } from "./base/log.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { watchLoop } from "./base/scheduler/loop-watch.ts";
 import { MetricRegistry } from "./base/metrics.ts";
+import { ProfiledThreads } from "./base/profile/thread-profiles.ts";
 import { MemoryPool, ServerMemory } from "./base/memory/server-memory.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import { renderConfig } from "./config/render.ts";
@@ -114,7 +115,7 @@ export async function startStandalone(
   if (userProvider !== undefined) reloads.add("accounts", () => userProvider.reload());
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
-  const { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler } = database;
+  const { db, memory, shared, metrics, tracer, queryThreads, profiledThreads, scheduler } = database;
   const listeners: { stop(graceMs: number): Promise<void> }[] = [];
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedControl(log, tracer);
@@ -137,6 +138,7 @@ export async function startStandalone(
     log: control,
     setTracing: (isOn) => control.setTracing(isOn),
     analyzeStream: settings.http.analyzeStream,
+    profiledThreads,
     jaeger: { enabled: settings.jaeger.enable },
     marks,
     onBug,
@@ -144,7 +146,7 @@ export async function startStandalone(
   listeners.push(http);
   const guard = startGuard([http.port, ...others.ports], marks, log, metrics);
   opened.defer(() => guard.close());
-  const threads = await startIngestThreads({ engine, shared, settings, log, http, metrics, tracer, marks, script: threadScript, onBug });
+  const threads = await startIngestThreads({ ...database, settings, log, http, marks, script: threadScript, onBug });
   database.afterEngine.defer(() => threads.end());
   listeners.push({ stop: (graceMs) => threads.stopListening(graceMs) });
   control.follow(threads);
@@ -178,6 +180,7 @@ interface OpenDatabase {
   readonly metrics: MetricRegistry;
   readonly tracer: Tracer;
   readonly queryThreads: QueryThreads;
+  readonly profiledThreads: ProfiledThreads;
   /** What must end after the engine has. */
   readonly afterEngine: DisposableStack;
 }
@@ -208,7 +211,9 @@ async function openDatabase(
   opened.defer(() => engine.close());
   tellRecovery(recovery, log.logger("main"));
   const spill = await openPrivateSpill(settings, log);
-  const queries = { queryThreads, dataFolder: directory.dataFolder, pages, memory, metrics, logger: log.logger("query") };
+  const profiledThreads = new ProfiledThreads();
+  const known = { metrics, profiledThreads, logger: log.logger("query") };
+  const queries = { ...known, queryThreads, dataFolder: directory.dataFolder, pages, memory };
   const workers = openQueryThreads(queries);
   const plans = new KnownPlans(settings.query.planCacheBytesMax);
   memory.register("plans", plans);
@@ -224,7 +229,7 @@ async function openDatabase(
   opened.defer(() => heap.close());
   const limits = startLimitWatch(engine, scheduler, log, metrics);
   opened.defer(() => limits.close());
-  return { engine, db, memory, shared, metrics, tracer, queryThreads, scheduler, afterEngine };
+  return { engine, db, memory, shared, metrics, tracer, queryThreads, profiledThreads, scheduler, afterEngine };
 }
 
 function millisSince(monotonicMillis: number): number {

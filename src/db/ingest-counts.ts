@@ -5,8 +5,8 @@
  *                           ├─► IngestCounts of the protocol, carried by the session ─► families, read when somebody scrapes
  *   `Db` (rows)           ──┘
  *
- * A write adds to plain numbers: the families are made of them at a scrape. `inc` of prom-client costs 0.3 to 0.5 µs a call, three of them
- * a request (Bun 1.4.5).
+ * A write adds to plain numbers, 6 ns for rows and bytes: families are made of them at a scrape. `inc` of prom-client with a label costs
+ * 0.15 µs a call (Bun 1.4.5).
  */
 import { Counter } from "prom-client";
 import type { MetricRegistry } from "../base/metrics.ts";

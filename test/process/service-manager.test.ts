@@ -20,7 +20,7 @@ test("READY when every listener answers, WATCHDOG from the event loop, RELOADING
   for (const address of [server.grpcAddress, server.mysqlAddress, server.postgresAddress]) expect(address).not.toBe("");
   const before = messages.length;
   await Bun.sleep(WATCHDOG_MS * 5);
-  expect(messages.slice(before).filter((message) => message === "WATCHDOG=1").length).toBeGreaterThanOrEqual(4);
+  expect(messages.slice(before).filter((message) => message === "WATCHDOG=1").length).toBeGreaterThanOrEqual(2); // 10 at rest
   messages.length = 0;
   server.running.signal("SIGHUP");
   await socket.has((message) => message.startsWith("READY=1"));
@@ -36,4 +36,4 @@ test("READY when every listener answers, WATCHDOG from the event loop, RELOADING
   expect((await server.stop()).status).toBe(0);
   await socket.has((message) => message === "STOPPING=1");
   expect(messages.filter((message) => message.startsWith("READY"))).toEqual([]);
-});
+}, 30_000);

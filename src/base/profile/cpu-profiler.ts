@@ -1,7 +1,7 @@
 /**
  * Where this thread's time goes, by samples of its stack. The runtime's own sampling profiler is used, by its inspector's protocol, which
  * needs no flag at the start (Bun 1.4.5). While none runs nothing is switched on: the same work took 1.01 s before, 1.05 s after (CPU).
- * Time in which the thread waits is not sampled, nor are other threads.
+ * Time in which the thread waits is not sampled, nor are other threads, which are asked for theirs (thread-profiles.ts).
  */
 import { Session, type Profiler } from "node:inspector";
 import { DbError } from "../error.ts";

@@ -2,7 +2,7 @@
  * How late a thread's event loop runs what is due: a timer is set again and again, and what it comes late by is observed.
  *
  * The runtime's own measure (`nodejs_eventloop_lag_*`) forgets with each scrape, and has no buckets for a quantile over servers. This
- * one is a histogram, with threads apart. Work of `d` ms is met with a chance of `d / LOOK_MILLIS`. One look costs 1 µs.
+ * one is a histogram, with threads apart. Work of `d` ms is met with a chance of `d / LOOK_MILLIS`. One look costs 0.3 µs.
  */
 import type { Histogram } from "prom-client";
 import type { Clock } from "../clock.ts";

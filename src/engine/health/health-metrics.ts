@@ -74,6 +74,6 @@ export function registerHealthMetrics(metrics: MetricRegistry, engine: EngineHea
 /** Shows below how many free bytes writes are refused. Call once a registry. */
 export function registerDiskFloor(metrics: MetricRegistry, bytes: number): void {
   const help =
-    "bytes that must stay free on the disks of log and data: below, writes are refused (storage.free_bytes_min); 0 = not watched";
+    "bytes that must stay free on the disks of log and data: below, writes are refused (storage.free_space_min); 0 = not watched";
   new Gauge({ name: "varve_disk_free_bytes_min", help, registers: [metrics.registry] }).set(bytes);
 }

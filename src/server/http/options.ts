@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { LogFilter, Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
+import type { ProfiledThreads } from "../../base/profile/thread-profiles.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
 import type { Tracer } from "../../base/trace/tracer.ts";
 import type { UserProvider } from "../../db/auth/user.ts";
@@ -127,6 +128,8 @@ export interface HttpServerOptions extends IngestServerOptions {
   readonly dashboardFolder: string;
   /** Switches traces of all threads; absent: there is nothing to switch. */
   setTracing?(isOn: boolean): void;
+  /** Other threads that CPU profiles have in them; absent: none. */
+  readonly profiledThreads?: ProfiledThreads;
   /** Whether figures of a query that runs are streamed. */
   readonly analyzeStream: boolean;
   /** Jaeger's query API. */

@@ -1,5 +1,5 @@
 /**
- * Profiles of the running server (contract http.md 1.3, 1.7): where the main thread's time goes, and what memory is held by. For accounts
+ * Profiles of the running server (contract http.md 1.3, 1.7): where the time of threads goes, and what memory is held by. For accounts
  * that may do everything. GET does what POST does, since `go tool pprof http://…` asks by GET.
  */
 import { DbError } from "../../../../base/error.ts";
@@ -15,6 +15,7 @@ import {
 import { profileHeap } from "../../../../base/profile/heap-profile.ts";
 import { pprofMessage } from "../../../../base/profile/pprof.ts";
 import type { Profile } from "../../../../base/profile/profile.ts";
+import { ofAllThreads } from "../../../../base/profile/thread-profiles.ts";
 import { textReport } from "../../../../base/profile/text-report.ts";
 import { readForm } from "../../body/form.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -84,8 +85,10 @@ async function answerCpu(exchange: Exchange, options: HttpServerOptions): Promis
   if (seconds * frequency > PROFILE_SAMPLES_MAX) return unread(`seconds × frequency: more than ${PROFILE_SAMPLES_MAX} samples`);
   if (isProfiling()) return jsonReply(409, JSON.stringify({ error: "cannot take a profile: another one is being taken" }));
   exchange.setIdleTimeout(0);
-  const profile = await profileCpu({ seconds, frequency, signal: exchange.signal }, options.clock);
-  return profileReply(profile, output);
+  const ask = { seconds, frequency, signal: exchange.signal };
+  const others = options.profiledThreads?.profiles(ask) ?? [];
+  const [main, rest] = await Promise.all([profileCpu(ask, options.clock), others]);
+  return profileReply(ofAllThreads(main, rest), output);
 }
 
 function answerMemory(exchange: Exchange, { memory, clock }: HttpServerOptions, hasBytes: boolean): Reply {
