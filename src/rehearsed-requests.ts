@@ -3,6 +3,8 @@
  * a table of machines.
  */
 
+import { formatTimestamp } from "./value/format-time.ts";
+
 /** A request; one with a body is a POST. */
 export interface RehearsedRequest {
   readonly path: string;
@@ -163,7 +165,7 @@ function machineReads(end: number): readonly RehearsedRequest[] {
 }
 
 function textOf(millis: number): string {
-  return new Date(Math.floor(millis / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  return `${formatTimestamp(BigInt(Math.floor(millis / 1000)), "second")}Z`;
 }
 
 function sql(text: string): RehearsedRequest {
