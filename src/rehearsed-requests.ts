@@ -1,4 +1,9 @@
-/** What is asked in a rehearsal: the kinds of statements that dashboards and tools begin with, on metrics of some hundred series. */
+/**
+ * What is asked in a rehearsal: the kinds of statements that dashboards and tools begin with, on metrics of some hundred series and on
+ * a table of machines.
+ */
+
+import { formatTimestamp } from "./value/format-time.ts";
 
 /** A request; one with a body is a POST. */
 export interface RehearsedRequest {
@@ -13,6 +18,12 @@ const STEP_MS = 15_000;
 const SAMPLES = 40;
 /** Samples a series of one statement, so that each is short. */
 const SAMPLES_AT_ONCE = 5;
+
+/** Machines, and samples of each. */
+const MACHINES = 40;
+const MACHINE_SAMPLES = 240;
+const MACHINE_SAMPLES_AT_ONCE = 60;
+const MACHINE_FIELDS: readonly string[] = ["busy", "waiting", "free", "swap"];
 
 /** All requests, by when they are sent. */
 export interface RehearsedRequests {
@@ -38,9 +49,10 @@ export function rehearsedRequests(nowMillis: number, hasPromql: boolean): Rehear
     sql(logicalTable("bucket", ["host", "le"])),
     sql("CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, usage DOUBLE, idle DOUBLE, PRIMARY KEY (host))"),
     ...rows(start),
+    ...machineRows(nowMillis),
   ];
-  const reads = [...(hasPromql ? promqlReads(start, nowMillis) : []), ...sqlReads(start, nowMillis)];
-  const drops = [sql("DROP TABLE IF EXISTS total, info, bucket, cpu"), sql("DROP TABLE IF EXISTS metrics")];
+  const reads = [...(hasPromql ? promqlReads(start, nowMillis) : []), ...sqlReads(start, nowMillis), ...machineReads(nowMillis)];
+  const drops = [sql("DROP TABLE IF EXISTS total, info, bucket, cpu, machine"), sql("DROP TABLE IF EXISTS metrics")];
   return { writes, reads, drops };
 }
 
@@ -113,6 +125,47 @@ function sqlReads(start: number, end: number): readonly RehearsedRequest[] {
     sql(`SELECT date_bin(INTERVAL '1 minute', ts) AS t, max(usage) FROM cpu WHERE host = 'host-2' AND ${within} GROUP BY t ORDER BY t`),
     sql("SELECT count(*) FROM total"),
   ];
+}
+
+/** Rows of machines by line protocol, so that each request is short. */
+function machineRows(end: number): readonly RehearsedRequest[] {
+  const requests: RehearsedRequest[] = [];
+  for (let from = 0; from < MACHINE_SAMPLES; from += MACHINE_SAMPLES_AT_ONCE) {
+    const lines: string[] = [];
+    for (let sample = from; sample < from + MACHINE_SAMPLES_AT_ONCE; sample++) {
+      const time = end - (MACHINE_SAMPLES - sample) * STEP_MS;
+      for (let machine = 0; machine < MACHINES; machine++) {
+        const fields = MACHINE_FIELDS.map((field, i) => `${field}=${(machine * 7 + sample * (i + 3)) % 101}i`).join(",");
+        const tags = `host=host_${machine},zone=zone-${machine % 5},os=os-${machine % 3}`;
+        lines.push(`machine,${tags} ${fields},load=${(sample % 40) / 8} ${time}`);
+      }
+    }
+    requests.push({ path: "/v1/influxdb/write?db=public&precision=ms", body: lines.join("\n") });
+  }
+  return requests;
+}
+
+/** The types of queries of the Time Series Benchmark Suite, in small. */
+function machineReads(end: number): readonly RehearsedRequest[] {
+  const time = "greptime_timestamp";
+  const within = (hours: number): string => `${time} >= '${textOf(end - hours * 3_600_000)}' and ${time} < '${textOf(end)}'`;
+  const hosts = (count: number): string => Array.from({ length: count }, (_, i) => `host = 'host_${i * 3}'`).join(" or ");
+  const calls = (name: string): string => MACHINE_FIELDS.map((field) => `${name}(${field})`).join(", ");
+  const minute = `date_trunc('minute', ${time})`;
+  const hour = `date_trunc('hour', ${time})`;
+  return [
+    sql(`SELECT max(busy), ${minute} FROM machine WHERE (${hosts(1)}) AND ${within(1)} GROUP BY ${minute}`),
+    sql(`SELECT ${calls("max")}, ${minute} FROM machine WHERE (${hosts(8)}) AND ${within(0.5)} GROUP BY ${minute}`),
+    sql(`SELECT ${calls("max")}, ${hour} FROM machine WHERE (${hosts(4)}) AND ${within(1)} GROUP BY ${hour}`),
+    sql(`SELECT ${calls("avg")}, ${hour} FROM machine WHERE ${within(1)} GROUP BY ${hour}, host`),
+    sql(`SELECT * FROM machine WHERE busy > 90.0 AND (${hosts(1)}) AND ${within(1)}`),
+    sql(`SELECT host, last_value(busy ORDER BY ${time}), last_value(load ORDER BY ${time}) FROM machine GROUP BY host`),
+    sql(`SELECT max(busy), ${minute} FROM machine WHERE ${time} < '${textOf(end)}' GROUP BY ${minute} ORDER BY ${minute} DESC LIMIT 5`),
+  ];
+}
+
+function textOf(millis: number): string {
+  return `${formatTimestamp(BigInt(Math.floor(millis / 1000)), "second")}Z`;
 }
 
 function sql(text: string): RehearsedRequest {

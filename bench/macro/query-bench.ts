@@ -7,7 +7,7 @@ import { type CanonicalCell, type CellKind, columnOrder, digestRows, type Result
 import { runProgram } from "./child.ts";
 import type { DuckdbRequest } from "./duckdb.ts";
 import { influxQueryUrl } from "./peers.ts";
-import { readProcess } from "./process-meter.ts";
+import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { type Query, queryTypesOf } from "./queries.ts";
 import { type QueryTiming, timeQueries, timeType, type WarmRounds } from "./query-timing.ts";
@@ -28,6 +28,8 @@ export interface QueryResult extends EngineFigures {
   readonly rows: number;
   /** Milliseconds of the very first query of a process, and the median of the first execution of each query. */
   readonly veryFirstMs: number;
+  /** The same of another process, whose server had rested: what it does by itself after a start was over. NaN where none was started. */
+  readonly restedFirstMs: number;
   readonly firstMsP50: number;
   readonly rssBytesPeak: number;
   /** The same rows elsewhere; `undefined` when it was not asked. */
@@ -75,11 +77,23 @@ export async function runQueries(plan: QueryPlan): Promise<readonly QueryResult[
 interface TypeTimings {
   readonly type: string;
   readonly timings: readonly QueryTiming[];
+  readonly restedFirstMs: number;
   readonly rssBytesPeak: number;
 }
 
+/** The first query of a process that has rested. */
+async function firstRested({ target, directory }: QueryStore, query: Query): Promise<number> {
+  const { baseUrl, server } = await target.start(directory);
+  await waitUntilIdle(server.pid);
+  const started = performance.now();
+  await sqlBody(baseUrl, query.sql);
+  const took = performance.now() - started;
+  await server.stop();
+  return took;
+}
+
 /** Types in one process. */
-async function timeInVarve({ varve, queries, rounds }: QueryPlan, types: readonly string[]): Promise<readonly TypeTimings[]> {
+async function timeInVarve({ varve, queries, rounds, startsAnew }: QueryPlan, types: readonly string[]): Promise<readonly TypeTimings[]> {
   const running = await varve.target.start(varve.directory);
   const { baseUrl, server } = running;
   const engine = { run: (query: Query) => sqlBody(baseUrl, query.sql), digest: (query: Query) => digest(baseUrl, query) };
@@ -90,10 +104,13 @@ async function timeInVarve({ varve, queries, rounds }: QueryPlan, types: readonl
       queries.filter((query) => query.type === type),
       rounds,
     );
-    found.push({ type, timings, rssBytesPeak: readProcess(server.pid).rssBytesPeak });
+    found.push({ type, timings, restedFirstMs: Number.NaN, rssBytesPeak: readProcess(server.pid).rssBytesPeak });
   }
   await server.stop();
-  return found;
+  const first = queries.find((query) => query.type === types[0]);
+  if (!startsAnew || first === undefined) return found;
+  const restedFirstMs = await firstRested(varve, first);
+  return found.map((type) => ({ ...type, restedFirstMs }));
 }
 
 async function timeInDuckdb({ varve, queries, rounds, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
@@ -165,7 +182,7 @@ function nanosPerUnit(column: ResultColumn): bigint | undefined {
 }
 
 function summarize(
-  { type, timings, rssBytesPeak }: TypeTimings,
+  { type, timings, restedFirstMs, rssBytesPeak }: TypeTimings,
   duckdb: EngineFigures | undefined,
   influxdb: EngineFigures | undefined,
 ): QueryResult {
@@ -174,6 +191,7 @@ function summarize(
     type,
     rows: Math.max(...timings.map((timing) => timing.digest?.rows ?? 0)),
     veryFirstMs: firsts[0] ?? Number.NaN,
+    restedFirstMs,
     firstMsP50: percentile(firsts, 0.5),
     ...warmFigures(timings),
     rssBytesPeak,
