@@ -20,8 +20,9 @@
  *
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
- * 100 MiB a quarter of a second that way while its heap said 25. Farther from it only growth of what no part counts does, twice as much, and
- * as much that queries let go: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Cached pages go before the limit.
+ * 100 MiB a quarter of a second that way while its heap said 25. Farther from it only growth of what no part counts does, twice as much.
+ * What queries let go counts as growth: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Cached pages go before the
+ * limit is reached.
  */
 import type { Clock } from "../clock.ts";
 import { collectBeside } from "./collect-beside.ts";

@@ -107,7 +107,7 @@ export class ServerMemory {
     return over > 0;
   }
 
-  /** Lets those that can do without give way before the limit is reached, so that what comes next need not wait. @returns whether it was near */
+  /** Lets those that can do without give way near the limit, so that what comes next need not wait. @returns whether it was near */
   makeRoom(): boolean {
     if (this.used + this.overhead <= this.bytesMax * ROOM_RATIO) return false;
     this.isOver(this.bytesMax * (1 - ROOM_RATIO));
