@@ -10,6 +10,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import { bytesOfBatch, gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 import { type BatchKeys, Sorter } from "../rows/sorter.ts";
+import { leftOutBlocks } from "./left-out-blocks.ts";
 import { isMiddle, MiddleRows } from "./middle-rows.ts";
 import { mergeRuns, type RunOrder } from "../spill/merge-runs.ts";
 import { pieces } from "../rows/pieces.ts";
@@ -29,6 +30,7 @@ const MIDDLE_ROWS_MIN = 65_536;
 const PIECES_PER_SHARE = 8;
 /** Most runs merged at once. Reason: each takes a block, and looking for the bound looks at all. */
 const FAN_IN_MAX = 64;
+const NO_KEYS: BatchKeys = { vectors: [], keys: [] };
 /** Blocks of memory that a run takes while it is merged: its own, and its part of what comes out. */
 const BLOCKS_PER_RUN = 3;
 
@@ -147,6 +149,9 @@ class FirstRows {
 /** Sorted runs on disk. */
 class Runs {
   private runs: SpilledRows[] = [];
+  /** Keys of the first row of each block of each run; undefined: nothing is left out, or they do not fit. */
+  private firsts: BatchKeys[] | undefined;
+  private firstsBytes = 0;
   private readonly order: RunOrder;
   private readonly keep: number | undefined;
   private readonly skip: number;
@@ -158,6 +163,7 @@ class Runs {
     this.order = order;
     this.keep = keep;
     this.skip = skip;
+    this.firsts = skip > 0 ? [] : undefined;
     this.context = context;
     this.spill = spill;
   }
@@ -178,11 +184,41 @@ class Runs {
       checkCancelled(this.context);
       const part = sorted.subarray(at, Math.min(at + step, count));
       await run.add(gatherBatch(all, part, part.length));
+      await run.finish(); // A block, whose first row is known.
       await this.context.pace.turn();
     }
-    await run.finish();
     this.runs.push(run);
+    const starts = new Uint32Array(run.blockRows.length).map((_, block) => sorted[block * step] ?? 0);
     rows.clear();
+    this.noteFirsts(gatherBatch(all, starts, starts.length));
+  }
+
+  private noteFirsts(batch: ExecBatch): void {
+    const { budget } = this.context;
+    const bytes = bytesOfBatch(batch) + batch.rowCount * this.order.sorter.rowBytes;
+    if (this.firsts === undefined || !budget.fits(bytes)) {
+      this.forgetFirsts();
+      return;
+    }
+    budget.reserve(bytes);
+    this.firstsBytes += bytes;
+    this.firsts.push(this.order.sorter.keysOf(batch));
+  }
+
+  private forgetFirsts(): void {
+    this.firsts = undefined;
+    this.context.budget.release(this.firstsBytes);
+    this.firstsBytes = 0;
+  }
+
+  /** Leaves out blocks whose rows are all among those that are skipped. @returns how many rows */
+  private leaveOut(): number {
+    const { firsts, runs } = this;
+    if (firsts === undefined) return 0;
+    const all = runs.map((run, i) => ({ rows: run.blockRows, firsts: firsts[i] ?? NO_KEYS }));
+    const counts = leftOutBlocks(all, this.skip, this.order.sorter);
+    this.forgetFirsts();
+    return runs.reduce((rows, run, i) => rows + run.leaveOut(counts[i] ?? 0), 0);
   }
 
   /** All rows in order: some runs at a time are merged to longer ones until few are left. */
@@ -197,7 +233,9 @@ class Runs {
   }
 
   private async *mergedBy(fanIn: number): AsyncGenerator<ExecBatch> {
-    const { context, spill, order, keep } = this;
+    const { context, spill, order } = this;
+    const leftOut = this.leaveOut();
+    const keep = this.keep === undefined ? undefined : this.keep - leftOut;
     while (this.runs.length > fanIn) {
       const before = this.file;
       const file = await spill.create();
@@ -213,7 +251,7 @@ class Runs {
       this.file = file;
       this.runs = longer;
     }
-    yield* between(mergeRuns(this.runs, order, context), this.skip, keep);
+    yield* between(mergeRuns(this.runs, order, context), this.skip - leftOut, keep);
   }
 }
 
