@@ -74,6 +74,8 @@ const PAGE_CACHE_PART_LARGE = 1 / 8;
 /** Part of the memory limit that is used where the limit is small: pages, all queries together. */
 const PAGE_CACHE_PART = 1 / 4;
 const QUERIES_PART = 1 / 2;
+/** What queries leave free of it: garbage comes between two looks at the process, and arrays are copied before they are let go. */
+const FREE_PART = 1 / 16;
 /** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
 const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
@@ -309,7 +311,7 @@ function statementLimits({ query }: Settings, memory: ServerMemory): StatementLi
     ),
     timeoutMillis: query.timeoutMs,
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
-    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART),
+    pool: new MemoryPool(memory, "queries", memory.bytesMax * QUERIES_PART, memory.bytesMax * FREE_PART),
     promql: {
       samplesMax: query.promqlSamplesMax,
       seriesMax: query.promqlSeriesMax,

@@ -19,6 +19,7 @@ class Heap {
   /** What a collection beside the thread waits for. */
   beside: Promise<void> = Promise.resolve();
   readonly pages: MemoryCounter = new MemoryCounter();
+  readonly queries: MemoryCounter = new MemoryCounter();
   readonly watch: HeapWatch;
 
   resident = 70;
@@ -26,9 +27,10 @@ class Heap {
   constructor(limit: number = Number.POSITIVE_INFINITY) {
     const memory = new ServerMemory(limit * MIB);
     memory.register("page_cache", this.pages);
+    memory.register("queries", this.queries);
     const clock: Clock = { ...systemClock, monotonicMillis: () => this.millis };
     this.watch = new HeapWatch(memory, new Scheduler(clock), {
-      residentBytes: () => this.resident * MIB + this.pages.bytes(),
+      residentBytes: () => this.resident * MIB + this.pages.bytes() + this.queries.bytes(),
       heapBytes: () => (this.live + this.garbage + this.stale) * MIB + this.pages.bytes(),
       freedBytes: () => this.freed * MIB,
       collect: () => {
@@ -155,6 +157,44 @@ test("near the limit what is resident and no heap tells of is collected as well,
     heap.millis += 1000;
     await heap.look();
     expect([resident, heap.stands]).toEqual([resident, collections]);
+  }
+});
+
+test("far from the limit what no part counts is collected once it has grown by twice as much, and counts from what stays", async () => {
+  const heap = await Heap.of(480);
+  for (const [resident, collections] of [
+    [70, 0],
+    [140, 0],
+    [160, 1],
+    [230, 1],
+    [245, 2],
+    [100, 2],
+    [185, 3],
+  ] as const) {
+    heap.resident = resident;
+    heap.millis += 1000;
+    await heap.look();
+    expect([resident, heap.collections, heap.stands]).toEqual([resident, collections, 0]);
+  }
+});
+
+test("what queries let go is collected", async () => {
+  const heap = await Heap.of(480);
+  for (const [bytes, collections] of [
+    [60, 0],
+    [100, 0],
+    [30, 0],
+    [10, 1],
+    [70, 1],
+    [0, 1],
+    [100, 1],
+    [0, 2],
+  ] as const) {
+    heap.queries.give(heap.queries.bytes());
+    heap.queries.take(bytes * MIB);
+    heap.millis += 1000;
+    await heap.look();
+    expect([bytes, heap.collections, heap.stands]).toEqual([bytes, collections, 0]);
   }
 });
 

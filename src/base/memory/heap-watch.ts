@@ -20,7 +20,9 @@
  *
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
- * 100 MiB a quarter of a second that way while its heap said 25.
+ * 100 MiB a quarter of a second that way while its heap said 25. Farther from it only growth of what no part counts does, twice as much.
+ * What queries let go counts as growth: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Cached pages go before the
+ * limit is reached.
  */
 import type { Clock } from "../clock.ts";
 import { collectBeside } from "./collect-beside.ts";
@@ -33,6 +35,8 @@ import type { ServerMemory } from "./server-memory.ts";
 const GARBAGE_BYTES_MAX: number = 192 * 1024 * 1024;
 const GARBAGE_BYTES_MIN: number = 24 * 1024 * 1024;
 const GARBAGE_PART = 1 / 12;
+/** Times that growth which what is resident may have, beyond what parts count, before it is collected far from the limit. */
+const UNCOUNTED_PER_GARBAGE = 2;
 /** Times that a collection took, that pass before the next; and where the process is near its limit, or beyond. */
 const REST_PER_COLLECTION = 9;
 const REST_NEAR_LIMIT = 3;
@@ -72,6 +76,9 @@ export class HeapWatch {
   private readonly garbageMax: number;
   private least = 0;
   private leastResident = 0;
+  private leastUncounted = 0;
+  /** Most that queries held since the last collection. */
+  private mostOfQueries = 0;
   /** When the last collection ended, and how long it took. */
   private ended = 0;
   private took = 0;
@@ -108,13 +115,22 @@ export class HeapWatch {
   /** Collects if there is reason to. */
   look(): void {
     const resident = this.watched.residentBytes();
-    this.memory.noteOverhead(resident - this.memory.used);
+    const uncounted = resident - this.memory.used;
+    this.memory.noteOverhead(uncounted);
+    this.memory.makeRoom();
     const isNear = resident > this.memory.bytesMax * NEAR_LIMIT;
     if (this.isCollecting && !isNear) return;
     const now = this.ownBytes();
     this.least = Math.min(this.least, now);
     this.leastResident = Math.min(this.leastResident, resident);
-    if (now - this.least < this.garbageMax && !(isNear && resident - this.leastResident >= this.garbageMax)) return;
+    this.leastUncounted = Math.min(this.leastUncounted, uncounted);
+    const ofQueries = this.memory.bytesOf("queries");
+    this.mostOfQueries = Math.max(this.mostOfQueries, ofQueries);
+    const ofHeap = now - this.least >= this.garbageMax;
+    const grown = isNear ? resident - this.leastResident : (uncounted - this.leastUncounted) / UNCOUNTED_PER_GARBAGE;
+    const letGo = (this.mostOfQueries - ofQueries) / (isNear ? 1 : UNCOUNTED_PER_GARBAGE);
+    const ofProcess = Math.max(grown, letGo) >= this.garbageMax;
+    if (!ofHeap && !ofProcess) return;
     const began = this.clock.monotonicMillis();
     const rest = resident > this.memory.bytesMax ? REST_BEYOND_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
     if (began < this.ended + this.took * rest) return;
@@ -138,7 +154,9 @@ export class HeapWatch {
     this.took = this.ended - began;
     this.least = this.ownBytes();
     this.leastResident = this.watched.residentBytes();
-    this.memory.noteOverhead(this.leastResident - this.memory.used);
+    this.leastUncounted = this.leastResident - this.memory.used;
+    this.mostOfQueries = this.memory.bytesOf("queries");
+    this.memory.noteOverhead(this.leastUncounted);
   }
 
   /**

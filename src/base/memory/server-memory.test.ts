@@ -129,3 +129,24 @@ test("what no part counts takes room too, for half of the limit at most", () => 
   pool.give(500);
   expect([memory.room, memory.isOver(500)]).toEqual([500, false]);
 });
+
+test("a pool leaves free what it is to, and pages go for it", () => {
+  const { memory, pages } = make(1000);
+  const pool = new MemoryPool(memory, "queries", 990, 100);
+  expect(pool.room).toBe(900);
+  expect([pool.take(850), pool.take(60)]).toEqual([true, false]);
+  expect(pages.bytes()).toBeLessThanOrEqual(100);
+  expect(new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", 500, Number.POSITIVE_INFINITY).room).toBe(500);
+});
+
+test("holders give way before the limit is reached", () => {
+  const { memory, pages } = make(1000);
+  const before = pages.bytes();
+  expect(memory.makeRoom()).toBe(false);
+  memory.noteOverhead(500);
+  const memtables = new MemoryCounter();
+  memory.register("memtables", memtables);
+  memtables.take(500 - before);
+  expect(memory.makeRoom()).toBe(true);
+  expect(pages.bytes()).toBeLessThan(before);
+});

@@ -107,13 +107,17 @@ export class ServerMemory {
     return over > 0;
   }
 
+  /** Lets those that can do without give way near the limit, so that what comes next need not wait. @returns whether it was near */
+  makeRoom(): boolean {
+    if (this.used + this.overhead <= this.bytesMax * ROOM_RATIO) return false;
+    this.isOver(this.bytesMax * (1 - ROOM_RATIO));
+    return true;
+  }
+
   /** To be called once a second. */
   tick(): void {
     for (const holders of this.holders.values()) for (const holder of holders) holder.tidy?.();
-    if (this.used + this.overhead > this.bytesMax * ROOM_RATIO) {
-      this.isOver(this.bytesMax * (1 - ROOM_RATIO)); // So that the next write need not wait for it.
-      return;
-    }
+    if (this.makeRoom()) return;
     for (const holders of this.holders.values()) for (const holder of holders) holder.mayGrow?.();
   }
 }
@@ -139,10 +143,13 @@ export class MemoryCounter implements MemoryHolder {
 export class MemoryPool {
   readonly bytesMax: number;
   private readonly memory: ServerMemory;
+  private readonly freeBytes: number;
   private readonly counter: MemoryCounter = new MemoryCounter();
 
-  constructor(memory: ServerMemory, part: MemoryPart, bytesMax: number) {
+  /** @param freeBytes what it leaves free of the server's memory, for garbage that comes between two looks at the process */
+  constructor(memory: ServerMemory, part: MemoryPart, bytesMax: number, freeBytes = 0) {
     this.memory = memory;
+    this.freeBytes = Number.isFinite(memory.bytesMax) ? freeBytes : 0;
     this.bytesMax = bytesMax;
     memory.register(part, this.counter);
   }
@@ -159,12 +166,12 @@ export class MemoryPool {
 
   /** Bytes that `take` would take now. */
   get room(): number {
-    return Math.max(0, Math.min(this.bytesMax - this.used, this.memory.room));
+    return Math.max(0, Math.min(this.bytesMax - this.used, this.memory.room - this.freeBytes));
   }
 
   /** Whether `take` would take `bytes`. */
   hasRoom(bytes: number): boolean {
-    return this.used + bytes <= this.bytesMax && !this.memory.isOver(bytes);
+    return this.used + bytes <= this.bytesMax && !this.memory.isOver(bytes + this.freeBytes);
   }
 
   /** Takes `bytes` and returns true, or takes nothing and returns false when that would be too many. */

@@ -181,6 +181,11 @@ export class HeldRows {
     return { rowCount, vectors };
   }
 
+  /** All rows, part by part, in the order they came in. */
+  batches(): readonly Batch[] {
+    return this.parts;
+  }
+
   /** Gives all rows out, part by part, and forgets them. */
   *drain(): Iterable<Batch> {
     const { parts } = this;

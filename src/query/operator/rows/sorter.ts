@@ -8,7 +8,7 @@ import { VectorEvaluator } from "../../expression/evaluator.ts";
 import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { compareRows, type RowKey, rowKeys } from "../kernels/row-keys.ts";
-import { orderOfRows } from "../kernels/row-order.ts";
+import { ORDER_KEY_BYTES, ORDER_ROW_BYTES, orderOfRows } from "../kernels/row-order.ts";
 import { comparedOrder } from "../kernels/sort-keys.ts";
 import { compareItem } from "./row-accumulator.ts";
 import { gatherBatch } from "./held-rows.ts";
@@ -37,11 +37,35 @@ export class Sorter {
     this.evaluators = items.map((item) => new VectorEvaluator(item.expression, headers, context));
   }
 
+  /** Whether rows have keys that `split` compares, and are not compared by their values. */
+  get hasKeys(): boolean {
+    return !this.isPlain;
+  }
+
+  /** Bytes that sorting takes for a row beside its values. */
+  get rowBytes(): number {
+    return ORDER_ROW_BYTES + ORDER_KEY_BYTES * this.items.length;
+  }
+
   /** The keys of a batch. They are as long valid as the batch. */
   keysOf(batch: Batch): BatchKeys {
-    const vectors = this.evaluators.map((evaluator) => evaluator.vector(batch));
+    return this.keysOfValues(this.valuesOf(batch));
+  }
+
+  /** What a batch is sorted by, a column an item. They are as long valid as the batch. */
+  valuesOf(batch: Batch): Batch {
+    return { rowCount: batch.rowCount, vectors: this.evaluators.map((evaluator) => evaluator.vector(batch)) };
+  }
+
+  /** The keys of what `valuesOf` gave. */
+  keysOfValues({ rowCount, vectors }: Batch): BatchKeys {
     if (this.isPlain) return { vectors, keys: undefined };
-    return { vectors, keys: vectors.flatMap((vector, i) => this.keysOfItem(i, vector, batch.rowCount)) };
+    return { vectors, keys: vectors.flatMap((vector, i) => this.keysOfItem(i, vector, rowCount)) };
+  }
+
+  /** The order of what `valuesOf` gave, where rows have keys. @throws DbError Cancelled */
+  async orderedValues(values: Batch, context: ExecContext): Promise<Uint32Array> {
+    return inTurns(orderOfRows(this.keysOfValues(values).keys ?? [], values.rowCount), context);
   }
 
   private keysOfItem(i: number, vector: Vector, rowCount: number): readonly RowKey[] {
@@ -100,6 +124,19 @@ export class Sorter {
     if (keys === undefined || bound === undefined) return selection.map((_, row) => row);
     for (let row = 0; row < batch.rowCount; row++) if (compareRows(keys, row, bound, 0) < 0) selection[count++] = row;
     return selection.subarray(0, count);
+  }
+
+  /** How many rows of a batch come before `low`, and positions of those that neither do nor come behind `high`. Either may be absent. */
+  split(batch: Batch, low: BatchKeys | undefined, high: BatchKeys | undefined): { readonly before: number; readonly within: Uint32Array } {
+    const { keys } = this.keysOf(batch);
+    assert(keys !== undefined, "rows have keys");
+    const selection = new Uint32Array(batch.rowCount);
+    let [before, count] = [0, 0];
+    for (let row = 0; row < batch.rowCount; row++) {
+      if (low?.keys !== undefined && compareRows(keys, row, low.keys, 0) < 0) before++;
+      else if (high?.keys === undefined || compareRows(keys, row, high.keys, 0) <= 0) selection[count++] = row;
+    }
+    return { before, within: selection.subarray(0, count) };
   }
 
   /** The order of row `x` of one batch and row `y` of another by their keys: negative, 0 or positive. */

@@ -2,7 +2,8 @@
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
-import { type SortOrder, sortedRows } from "./sort.ts";
+import { sortedRows } from "./sort.ts";
+import type { SortOrder } from "./sort-order.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
 
 /** What an operator does with its rows in either case. Only one of the two is called. */

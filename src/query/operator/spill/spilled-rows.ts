@@ -76,6 +76,16 @@ export class SpilledRows {
     this.blocks.push({ offset: await this.file.append(bytes), length: bytes.length, from, to: this.rowCount });
   }
 
+  /** Rows of each block. */
+  get blockRows(): readonly number[] {
+    return this.blocks.map(({ from, to }) => to - from);
+  }
+
+  /** Leaves the first blocks out of what is read. @returns their rows */
+  leaveOut(count: number): number {
+    return this.blocks.splice(0, count).reduce((rows, { from, to }) => rows + to - from, 0);
+  }
+
   /** All rows, block by block. Batches are the reader's own. */
   async *read(): AsyncGenerator<ExecBatch> {
     assert(this.pending.length === 0, "rows are read once they are all written");
