@@ -9,8 +9,8 @@
  * What tells whether a text is the one that is looked for lies in one piece, a miss of the cache where there are many. Rows are looked up
  * some thousand at a time, step by step, since what a short loop loads it waits for side by side: hashes, slots, heads of records, bytes.
  *
- * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 different ones 147 and 120, 200,000
- * 261 and 190, 1M 957 and 500. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of 32 bytes
+ * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 different ones 147 and 120,
+ * 200,000 261 and 210, 1M 957 and 465. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of 32 bytes
  * 1,430 to 5,800 -> 520 to 650.
  */
 import { HashSlots } from "../../../base/bytes/hash-slots.ts";
@@ -222,8 +222,8 @@ export class TextNumbers {
   }
 
   /**
-   * The filter of the texts that are there, made once as many as a quarter of them were looked for in vain: of 5M texts of 32 bytes of which
-   * 500,000 are there, 175 ms without and 120 with it.
+   * The filter of the texts that are there, made once as many as a quarter of them were looked for in vain: of 5M texts of 32 bytes of
+   * which 500,000 are there, 175 ms without and 120 with it.
    */
   private filterOfMissed(): Filter | undefined {
     if (this.filter?.size === this.size) return this.filter;

@@ -7,6 +7,7 @@
  * 13 columns, 237 bytes of JSON a row: 180 ns by `interleave`, 80 so; 63 bytes of CSV 95 and 65 (processor time, two hyper-threads that
  * others use).
  */
+import { BytesInTurn } from "../../../base/bytes/bytes-in-turn.ts";
 import type { CellColumn } from "./cell-column.ts";
 import { interleave, type PrintedRows, type RowLayout } from "./interleave.ts";
 
@@ -47,9 +48,7 @@ export class RowWriter {
   private readonly loop: RowLoop | undefined;
   private readonly leads: number[] = [];
   private readonly written = new Uint32Array(1);
-  /** What rows were written to last, and before that. */
-  private last: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  private other: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  private readonly room = new BytesInTurn();
   private rowBytes: number;
 
   constructor(columns: readonly CellColumn[], layout: RowLayout) {
@@ -72,21 +71,13 @@ export class RowWriter {
     const { columns, layout, loop, leads, written } = this;
     if (loop === undefined || end - start < ROWS_MIN) return interleave(columns, layout, start, end, bytesMax);
     const length = Math.min(bytesMax, Math.ceil(this.rowBytes * MARGIN) * (end - start)) + SLACK_BYTES;
-    const target = this.room(length);
+    const target = this.room.take(length);
     const limit = length - SLACK_BYTES - layout.after.length;
     const stop = loop(columns, leads, layout.after, target, start, end, limit, written);
     const rowCount = written[0]!;
     if (rowCount === 0) return this.longRow(start, bytesMax);
     this.rowBytes = Math.max(1, stop / rowCount);
     return { bytes: target.subarray(0, stop), rowCount };
-  }
-
-  /** So many bytes at least that hold anything. */
-  private room(length: number): Uint8Array<ArrayBuffer> {
-    const free = this.other;
-    this.other = this.last;
-    this.last = free.length >= length ? free : Buffer.allocUnsafeSlow(length);
-    return this.last;
   }
 
   /** A row that is longer than all that there was room for. */
