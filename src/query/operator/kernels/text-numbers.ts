@@ -10,8 +10,8 @@
  * some thousand at a time, step by step, since what a short loop loads it waits for side by side: hashes, slots, heads of records, bytes.
  *
  * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 different ones 147 and 120,
- * 200,000 261 and 210, 1M 957 and 465. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of 32 bytes
- * 1,430 to 5,800 -> 520 to 650.
+ * 200,000 261 and 210, 1M 957 and 465. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of
+ * 32 bytes 1,430 to 5,800 -> 520 to 650.
  */
 import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
