@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { BytesInTurn } from "../../base/bytes/bytes-in-turn.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import {
   BINARY,
@@ -21,6 +22,7 @@ import {
 } from "../../column/data-type.ts";
 import { encodeNested } from "../../column/nested.ts";
 import { scalarAt } from "../../column/scalar.ts";
+import { sliceBatch } from "../../column/slice.ts";
 import type { NumberArray, Scalar, Vector } from "../../column/vector.ts";
 import { vectorOf } from "../../column/vector-builder.ts";
 import { columnBuffers } from "./column-buffers.ts";
@@ -100,6 +102,18 @@ function nestedStream(): Uint8Array {
 test("lists, structs and maps are those that pyarrow read and validated in full", async () => {
   const want = await Bun.file(join(import.meta.dir, "fixtures", "nested.arrows")).bytes();
   expect(Buffer.from(nestedStream()).equals(want)).toBe(true);
+});
+
+test("batches put over others are those that have memory of their own", () => {
+  const room = new BytesInTurn();
+  for (const compression of [undefined, "zstd", "lz4"] as const) {
+    for (const rowCount of [3, 1, 2, 3, 0, 1]) {
+      const batch = sliceBatch(BATCH, 0, rowCount);
+      room.take(5000).fill(0xa5);
+      const got = encodeArrowBatch(HEADERS, batch, compression, room);
+      expect(got).toEqual(encodeArrowBatch(HEADERS, batch, compression));
+    }
+  }
 });
 
 test("messages begin at multiples of eight and say how long they are", () => {

@@ -2,6 +2,7 @@
  * Arrow IPC messages, and the stream of them: one schema message, record batches, an end mark. FORMAT.md draws the bytes.
  * Source: arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
  */
+import type { BytesInTurn } from "../../base/bytes/bytes-in-turn.ts";
 import type { Batch, ColumnHeader } from "../../column/batch.ts";
 import { encodeLz4Frame, lz4FrameBytes } from "../lz4/frame.ts";
 import { columnParts } from "./column-parts.ts";
@@ -53,9 +54,19 @@ export function arrowSchemaParts(columns: readonly ArrowField[]): ArrowMessagePa
   return arrowMessage(writer, HEADER.Schema, schema, [], 0);
 }
 
-/** One record batch. @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text) */
-export function encodeArrowBatch(headers: readonly ColumnHeader[], batch: Batch, compression: ArrowCompression): Uint8Array<ArrayBuffer> {
-  return framedMessage(arrowBatchParts(headers, batch, compression));
+/**
+ * One record batch.
+ *
+ * @param room where it is put; absent: memory of its own
+ * @throws DbError RuntimeResourcesExhausted (a column with more than 2 GiB of text)
+ */
+export function encodeArrowBatch(
+  headers: readonly ColumnHeader[],
+  batch: Batch,
+  compression: ArrowCompression,
+  room?: BytesInTurn,
+): Uint8Array<ArrayBuffer> {
+  return framedMessage(arrowBatchParts(headers, batch, compression), room);
 }
 
 /** One record batch, unframed. @throws as `encodeArrowBatch` */
@@ -141,23 +152,27 @@ export function arrowMessage(
 }
 
 /** A message with its envelope: continuation mark, length of the metadata, metadata, body. */
-export function framedMessage(parts: ArrowMessageParts): Uint8Array<ArrayBuffer> {
+export function framedMessage(parts: ArrowMessageParts, room?: BytesInTurn): Uint8Array<ArrayBuffer> {
   const { metadata, bodyLength } = parts;
   const metadataLength = pad8(metadata.length);
-  const out = new Uint8Array(8 + metadataLength + bodyLength);
+  const length = 8 + metadataLength + bodyLength;
+  const out = room === undefined ? new Uint8Array(length) : new Uint8Array(room.take(length).buffer, 0, length);
   const view = new DataView(out.buffer);
   view.setUint32(0, 0xffff_ffff, true);
   view.setUint32(4, metadataLength, true);
   out.set(metadata, 8);
+  out.fill(0, 8 + metadata.length, 8 + metadataLength);
   writeArrowBody(parts, out, 8 + metadataLength);
   return out;
 }
 
-/** Writes the body of a message to `out` from `from` on; what lies between its pieces is 0 there already. */
-export function writeArrowBody({ body }: ArrowMessageParts, out: Uint8Array, from: number): void {
+/** Writes the body of a message to `out` from `from` on, and zeros between its pieces. */
+export function writeArrowBody({ body, bodyLength }: ArrowMessageParts, out: Uint8Array, from: number): void {
   let at = from;
   for (const buffer of body) {
     out.set(buffer, at);
+    const end = at + buffer.length;
     at += pad8(buffer.length);
+    if (end < at) out.fill(0, end, Math.min(at, from + bodyLength));
   }
 }

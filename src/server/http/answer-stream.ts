@@ -30,7 +30,11 @@ export function answerHooks(exchange: Exchange, failures: FailureLog, metrics: H
   };
 }
 
-/** The bytes of a small answer, or a stream of a large one. Errors before the commit are thrown. */
+/**
+ * The bytes of a small answer, or a stream of a large one. Errors before the commit are thrown.
+ *
+ * @param source what it yields is valid until the next is asked for
+ */
 export async function answerBody(
   source: AsyncIterable<Uint8Array<ArrayBuffer>>,
   hooks: AnswerHooks,
@@ -42,7 +46,7 @@ export async function answerBody(
   while (length <= ANSWER_HOLD_BYTES) {
     const next = await iterator.next();
     if (next.done === true) return joined(held, length);
-    held.push(next.value);
+    held.push(new Uint8Array(next.value)); // `slice` of a `Buffer` would be the same memory.
     length += next.value.length;
   }
   hooks.onCommit();
@@ -74,7 +78,10 @@ function joined(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uin
   return out;
 }
 
-/** Pulls only as fast as the client reads. */
+/**
+ * Pulls only as fast as the client reads. The runtime has written a piece to the socket, or copied what the socket did not take, before it
+ * asks for the next: the piece may be written over then.
+ */
 function streamOf(
   held: Uint8Array<ArrayBuffer>,
   iterator: AsyncIterator<Uint8Array<ArrayBuffer>>,

@@ -9,9 +9,9 @@
  * What tells whether a text is the one that is looked for lies in one piece, a miss of the cache where there are many. Rows are looked up
  * some thousand at a time, step by step, since what a short loop loads it waits for side by side: hashes, slots, heads of records, bytes.
  *
- * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 of them 147 and 120, 200,000
- * 261 and 190, 1M 957 and 500. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of 32 bytes
- * 1,430 to 5,800 -> 520 to 650.
+ * 5M rows of texts of 11 bytes, CPU ms, with places and bytes apart, 4,096 rows at a time, and so: 20,000 different ones 147 and 120,
+ * 200,000 261 and 210, 1M 957 and 465. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of
+ * 32 bytes 1,430 to 5,800 -> 520 to 650.
  */
 import { HashSlots } from "../../../base/bytes/hash-slots.ts";
 import { longer } from "../../../base/bytes/longer-array.ts";
@@ -38,6 +38,18 @@ const HEAD_WORDS = 2;
 /** Texts longer than that are copied by a native call. */
 const LONG_BYTES = 64;
 
+/** Bits of a filter for each text, at least: one of ten texts that are not there passes, or fewer. */
+const FILTER_BITS = 8;
+/** Most bits of a hash that a filter tells apart: 128 MiB. */
+const FILTER_WIDTH_MAX = 30;
+
+interface Filter {
+  readonly bits: Int32Array;
+  readonly shift: number;
+  /** How many texts there were. */
+  readonly size: number;
+}
+
 /** Texts or other bytes of some rows. */
 export interface Texts {
   readonly offsets: Uint32Array;
@@ -53,6 +65,36 @@ function candidates(pairs: Int32Array, mask: number, hashes: Int32Array, count: 
     while (pairs[slot] !== hash && pairs[slot + 1] !== 0) slot = (slot + 2) & mask;
     into[i] = pairs[slot + 1]! - 1;
   }
+}
+
+/**
+ * Rows whose hash a filter has, ascending, into `rows`; the others have no candidate.
+ *
+ * @param filter a bit for each `hash >>> shift`
+ * @returns how many rows
+ */
+function passing(filter: Int32Array, shift: number, hashes: Int32Array, count: number, into: Int32Array, rows: Int32Array): number {
+  let passed = 0;
+  for (let i = 0; i < count; i++) {
+    const bit = hashes[i]! >>> shift;
+    into[i] = -1;
+    rows[passed] = i;
+    passed += (filter[bit >>> 5]! >>> (bit & 31)) & 1;
+  }
+  return passed;
+}
+
+/** As `candidates`, of some rows. What `HashSlots.fetch` does goes before. */
+function candidatesOf(pairs: Int32Array, mask: number, hashes: Int32Array, rows: Int32Array, count: number, into: Int32Array): number {
+  let seen = 0;
+  for (let i = 0; i < count; i++) seen ^= pairs[(hashes[rows[i]!]! << 1) & mask]!;
+  for (let i = 0; i < count; i++) {
+    const hash = hashes[rows[i]!]!;
+    let slot = (hash << 1) & mask;
+    while (pairs[slot] !== hash && pairs[slot + 1] !== 0) slot = (slot + 2) & mask;
+    into[rows[i]!] = pairs[slot + 1]! - 1;
+  }
+  return seen;
 }
 
 /** Looks at the heads of records that are about to be looked at, as `HashSlots.fetch` does at slots. */
@@ -129,6 +171,7 @@ export class TextNumbers {
   private readonly byteChunks: Uint8Array[] = [];
   private readonly hashes = new Int32Array(ROWS_AT_ONCE);
   private readonly found = new Int32Array(ROWS_AT_ONCE);
+  private readonly rows = new Int32Array(ROWS_AT_ONCE);
   private chunkEnd = 0;
   /** What is being filled: the chunk, its number, and the end of what it holds, all in words. */
   private chunk: Int32Array = new Int32Array(0);
@@ -138,8 +181,11 @@ export class TextNumbers {
   private readonly slots = new HashSlots(SLOTS_MIN, { inSteps: true });
   /** The bytes that `numberOf` was given last, and a view of them. */
   private viewed: { readonly bytes: Uint8Array; readonly view: DataView } | undefined;
-  /** What `fetchRecords` saw, so that nobody takes its loads for useless. */
+  /** What `fetchRecords` and `candidatesOf` saw, so that nobody takes their loads for useless. */
   seen = 0;
+  /** A bit for each hash that is there, of so many texts, once enough that were looked up were not. */
+  private filter: Filter | undefined;
+  private missed = 0;
 
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
   numbersOf(texts: Texts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
@@ -150,10 +196,17 @@ export class TextNumbers {
       const to = Math.min(rowCount, base + ROWS_AT_ONCE);
       textHashes(view, offsets, base, to, hashes);
       const isLarge = slots.slotMask >= SLOTS_CACHED;
-      if (isLarge) slots.fetch(hashes, to - base);
-      candidates(slots.pairs, slots.mask, hashes, to - base, found);
-      if (isLarge) this.seen = fetchRecords(chunks, found, to - base);
       const isComplete = !isNew && slots.older === undefined;
+      const filter = isComplete && isLarge ? this.filterOfMissed() : undefined;
+      if (filter === undefined) {
+        if (isLarge) slots.fetch(hashes, to - base);
+        candidates(slots.pairs, slots.mask, hashes, to - base, found);
+        if (isComplete && isLarge) this.noteMissed(found, to - base);
+      } else {
+        const passed = passing(filter.bits, filter.shift, hashes, to - base, found, this.rows);
+        this.seen = candidatesOf(slots.pairs, slots.mask, hashes, this.rows, passed, found);
+      }
+      if (isLarge) this.seen ^= fetchRecords(chunks, found, to - base);
       for (let row = base; row < to; row++) {
         row = confirmed(chunks, texts, view, found, base, row, to, isComplete, into);
         if (row === to) break;
@@ -164,11 +217,37 @@ export class TextNumbers {
     }
   }
 
+  private noteMissed(found: Int32Array, count: number): void {
+    for (let i = 0; i < count; i++) this.missed += found[i]! >>> 31;
+  }
+
+  /**
+   * The filter of the texts that are there, made once as many as a quarter of them were looked for in vain: of 5M texts of 32 bytes of
+   * which 500,000 are there, 175 ms without and 120 with it.
+   */
+  private filterOfMissed(): Filter | undefined {
+    if (this.filter?.size === this.size) return this.filter;
+    if (this.filter !== undefined) this.missed = 0; // Texts came since.
+    this.filter = undefined;
+    if (this.missed * 4 < this.size) return undefined;
+    const { pairs } = this.slots;
+    let width = 5;
+    while (2 ** width < this.size * FILTER_BITS && width < FILTER_WIDTH_MAX) width++;
+    const bits = new Int32Array(2 ** (width - 5));
+    const shift = 32 - width;
+    for (let at = 0; at < pairs.length; at += 2) {
+      if (pairs[at + 1] === 0) continue;
+      const bit = pairs[at]! >>> shift;
+      bits[bit >>> 5] = bits[bit >>> 5]! | (1 << (bit & 31));
+    }
+    return (this.filter = { bits, shift, size: this.size });
+  }
+
   /**
    * Bytes that a text takes beside its own, about: its place, the head of its record and what fills that up, and slots, which are 3/8 to
-   * 3/4 full; while texts move there are half as many more.
+   * 3/4 full; while texts move there are half as many more. Two are those of a filter.
    */
-  static readonly KEY_BYTES: number = 16 + 24;
+  static readonly KEY_BYTES: number = 16 + 24 + 2;
 
   /** The number of NULL. */
   numberOfNull(isNew: boolean): number {

@@ -112,6 +112,26 @@ test("texts keep their numbers and bytes while slots grow, among chunks and beyo
   expect(again.offsets.at(-1)).toBe(again.bytes.length);
 });
 
+test("many texts that are not there have no number, those among them that are keep theirs, and what is added later is found", () => {
+  const numbers = new TextNumbers();
+  const encoder = new TextEncoder();
+  const known = textRows(Array.from({ length: 120_000 }, (_, i) => encoder.encode(`known ${i}`)));
+  const got = new Int32Array(120_000);
+  numbers.numbersOf(known, 120_000, true, true, got);
+  // One of ten is there.
+  const some = textRows(Array.from({ length: 120_000 }, (_, i) => encoder.encode(i % 10 === 3 ? `known ${i}` : `strange ${i}`)));
+  const check = (has: (row: number) => number): void => {
+    numbers.numbersOf(some, 120_000, false, true, got);
+    expect(got.findIndex((number, row) => number !== has(row))).toBe(-1);
+  };
+  for (let again = 0; again < 3; again++) check((row) => (row % 10 === 3 ? row : NO_NUMBER));
+  const added = textRows([encoder.encode("strange 7"), encoder.encode("strange 100000")]);
+  numbers.numbersOf(added, 2, true, true, got);
+  for (let again = 0; again < 3; again++) {
+    check((row) => (row % 10 === 3 ? row : row === 7 ? 120_000 : row === 100_000 ? 120_001 : NO_NUMBER));
+  }
+});
+
 /** Texts behind one another. */
 function textRows(texts: readonly Uint8Array[]): Texts {
   const offsets = new Uint32Array(texts.length + 1);

@@ -7,6 +7,7 @@
  * 13 columns, 237 bytes of JSON a row: 180 ns by `interleave`, 80 so; 63 bytes of CSV 95 and 65 (processor time, two hyper-threads that
  * others use).
  */
+import { BytesInTurn } from "../../../base/bytes/bytes-in-turn.ts";
 import type { CellColumn } from "./cell-column.ts";
 import { interleave, type PrintedRows, type RowLayout } from "./interleave.ts";
 
@@ -37,13 +38,17 @@ type RowLoop = (
   written: Uint32Array,
 ) => number;
 
-/** Prints rows of one result, whose columns and layout stay. */
+/**
+ * Prints rows of one result, whose columns and layout stay. Rows lie in one of two pieces of memory, which are used in turn: fresh ones of
+ * 0.6 MB each cost a quarter of the CPU of 800,000 rows of JSON on their way to the socket (290 and 215 ms, 20,000 page faults less).
+ */
 export class RowWriter {
   private readonly columns: readonly CellColumn[];
   private readonly layout: RowLayout;
   private readonly loop: RowLoop | undefined;
   private readonly leads: number[] = [];
   private readonly written = new Uint32Array(1);
+  private readonly room = new BytesInTurn();
   private rowBytes: number;
 
   constructor(columns: readonly CellColumn[], layout: RowLayout) {
@@ -61,12 +66,12 @@ export class RowWriter {
       : undefined;
   }
 
-  /** Rows `[start, end)`, at least one, and no more than about `bytesMax` bytes of them. */
+  /** Rows `[start, end)`, at least one, and no more than about `bytesMax` bytes of them. Valid until the next call but one. */
   write(start: number, end: number, bytesMax: number): PrintedRows {
     const { columns, layout, loop, leads, written } = this;
     if (loop === undefined || end - start < ROWS_MIN) return interleave(columns, layout, start, end, bytesMax);
     const length = Math.min(bytesMax, Math.ceil(this.rowBytes * MARGIN) * (end - start)) + SLACK_BYTES;
-    const target = Buffer.allocUnsafeSlow(length);
+    const target = this.room.take(length);
     const limit = length - SLACK_BYTES - layout.after.length;
     const stop = loop(columns, leads, layout.after, target, start, end, limit, written);
     const rowCount = written[0]!;

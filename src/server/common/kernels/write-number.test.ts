@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { floatText } from "../../../value/number-text.ts";
-import { NUMBER_BYTES_MAX, writeFloat } from "./write-number.ts";
+import { NUMBER_BYTES_MAX, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
 
 const bytes = new Uint8Array(2 * NUMBER_BYTES_MAX);
 
@@ -49,4 +49,31 @@ test("floats at the edges of what is written without the runtime", () => {
   for (const edge of [...edges, 0.5, 1.5, 99_999.99, 0.999_999_999_999_999, 0.999_999_999_999_999_9]) {
     for (const value of [edge, -edge]) expect(written(value)).toBe(floatText(value));
   }
+});
+
+test("whole numbers of any length are written as their text is", () => {
+  const size = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 15 }));
+  fc.assert(
+    fc.property(size, fc.boolean(), ([part, digits], isNegative) => {
+      const value = Math.floor(part * 10 ** digits) * (isNegative ? -1 : 1);
+      expect(Buffer.from(bytes.subarray(7, writeInteger(bytes, 7, value))).toString()).toBe(String(value === 0 ? 0 : value));
+    }),
+    { seed: 16, numRuns: 20_000 },
+  );
+  for (const edge of [0, 9, 10, 99, 100, 999, 1000, 1001, 999_999, 1_000_000, 1_000_001, 999_999_999, 1e9, 1e9 + 1, 2 ** 53 - 1]) {
+    for (const value of edge === 0 ? [0] : [edge, -edge]) {
+      expect(Buffer.from(bytes.subarray(7, writeInteger(bytes, 7, value))).toString()).toBe(String(value));
+    }
+  }
+});
+
+test("numbers in two halves are written as their sum is", () => {
+  const whole = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -(2 ** 40), max: 2 ** 40 }));
+  fc.assert(
+    fc.property(whole, fc.integer({ min: 0, max: 999_999_999 }), (high, low) => {
+      const end = writeSplit(bytes, 7, high, low);
+      expect(Buffer.from(bytes.subarray(7, end)).toString()).toBe(String(BigInt(high) * 1_000_000_000n + BigInt(low)));
+    }),
+    { seed: 17, numRuns: 5000 },
+  );
 });

@@ -2,6 +2,7 @@
  * The Arrow IPC stream format. A statement that returns no rows has an empty body. Columns whose type Arrow has not carry its name as
  * `greptime:type`: JSON, Json2, Interval, Vector(3).
  */
+import { BytesInTurn } from "../../../base/bytes/bytes-in-turn.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { displayName } from "../../../column/data-type.ts";
 import type { ArrowField } from "../../../format/arrow/field-type.ts";
@@ -17,8 +18,9 @@ export const arrow: ResultFormat = {
     singleResult(results, "arrow", async function* (result) {
       if (result.kind === "affected") return;
       yield encodeArrowSchema(result.headers.map(markedField));
+      const room = new BytesInTurn();
       for await (const batch of result.batches) {
-        if (batch.rowCount > 0) yield encodeArrowBatch(result.headers, batch, options.compression);
+        if (batch.rowCount > 0) yield encodeArrowBatch(result.headers, batch, options.compression, room);
       }
       yield encodeArrowEnd();
     }),

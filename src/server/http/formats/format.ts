@@ -27,7 +27,7 @@ export interface ResultFormat {
   readonly contentType: string;
   /**
    * Prints results as they come. Each result is read to its end, or its iterator returned, before the next is asked for.
-   * What is yielded belongs to the caller. Errors of the statements pass through.
+   * What is yielded is valid until the next is asked for. Errors of the statements pass through.
    */
   encode(results: AsyncIterable<StatementResult>, options: FormatOptions): AsyncIterable<Uint8Array<ArrayBuffer>>;
 }

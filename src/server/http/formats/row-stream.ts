@@ -28,7 +28,7 @@ export interface RowCounter {
 }
 
 /**
- * Prints at most `limit` rows; stops reading the result once they are printed.
+ * Prints at most `limit` rows; what is yielded is valid until the next is asked for. Stops reading the result once they are printed.
  *
  * @param columns positions of the columns to print, in the order of `layout.before`
  * @param counter grows by the rows of each chunk before the chunk is yielded

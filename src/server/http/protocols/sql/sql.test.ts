@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import net from "node:net";
 import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../../../column/data-type.ts";
+import { vectorOf } from "../../../../column/vector-builder.ts";
 import { affectedResult, rowsResult } from "../../../../../test/support/fake-db.ts";
 import { rawExchange, startFixture } from "../../../../../test/support/http-fixture.ts";
 import { recordingLogger } from "../../../../../test/support/recording-logger.ts";
@@ -26,6 +28,35 @@ async function check(
   if (want.format !== undefined) {
     expect(response.headers.get("x-greptime-format")).toBe(want.format);
     expect(response.headers.get("x-greptime-execution-time")).toMatch(/^\d+$/);
+  }
+}
+
+/** What comes back on a connection, up to the end of a chunked answer, for a client that rests after each piece. */
+function slowly(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const socket = net.connect(port, "127.0.0.1", () => socket.write(request));
+    socket.on("error", reject);
+    socket.on("close", () => resolve(Buffer.concat(pieces).toString("latin1")));
+    socket.on("data", (piece) => {
+      pieces.push(Buffer.from(piece));
+      if (pieces.length % 20 === 0) {
+        socket.pause();
+        setTimeout(() => socket.resume(), 5);
+      }
+    });
+  });
+}
+
+/** The body of an answer in chunks. */
+function bodyOfChunks(answer: string): string {
+  const pieces: string[] = [];
+  for (let at = answer.indexOf("\r\n\r\n") + 4; ; ) {
+    const end = answer.indexOf("\r\n", at);
+    const length = Number.parseInt(answer.slice(at, end), 16);
+    if (!(length > 0)) return pieces.join("");
+    pieces.push(answer.slice(end + 2, end + 2 + length));
+    at = end + 4 + length;
   }
 }
 
@@ -315,6 +346,31 @@ describe("large answers", () => {
     const answer = JSON.parse(await response.text());
     expect(answer.output[0].records.total_rows).toBe(5000);
     expect(answer.output[0].records.rows.length).toBe(5000);
+  });
+
+  test("are right for a client that takes them slowly, since rows are printed over those that were sent", async () => {
+    const rows = 100_000;
+    const name = (row: number): string => `row ${row} ${"x".repeat(row % 300)}`;
+    db.onSql = () => [
+      {
+        kind: "rows",
+        headers: [
+          { name: "n", type: INT64 },
+          { name: "name", type: STRING },
+        ],
+        batches: (async function* () {
+          for (let row = 0; row < rows; row += 5000) {
+            const own = Array.from({ length: 5000 }, (_, i) => row + i);
+            yield { rowCount: own.length, vectors: [vectorOf(INT64, own), vectorOf(STRING, own.map(name))] };
+          }
+        })(),
+      },
+    ];
+    const request = "GET /v1/sql?sql=x&format=csv HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    const answer = bodyOfChunks(await slowly(Number(new URL(url).port), request));
+    const lines = answer.split("\r\n");
+    expect(lines.length).toBe(rows + 1);
+    expect(lines.findIndex((line, row) => row < rows && line !== `${row},${name(row)}`)).toBe(-1);
   });
 
   test("that fail early have the status of their error", async () => {
