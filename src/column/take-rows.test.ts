@@ -25,3 +25,13 @@ test("rows are taken from dictionary vectors", () => {
   const taken = takeRows({ kind: "dictionary", codes: Uint32Array.of(2, 0, 1), dictionary: [undefined, "a", "b"] }, Uint32Array.of(0, 1));
   expect([0, 1].map((row) => scalarAt(taken, STRING, row))).toEqual(["b", undefined]);
 });
+
+test("few long texts of many are taken, empty, NULL and longest ones among them", () => {
+  const values = Array.from({ length: 500 }, (_, row) => (row % 7 === 0 ? undefined : row % 11 === 0 ? "" : `${row} `.repeat(row % 100)));
+  const vector = vectorOf(STRING, values);
+  for (const step of [1, 5, 11, 60]) {
+    const picks = Uint32Array.from({ length: Math.floor(500 / step) }, (_, i) => 499 - i * step);
+    const taken = takeRows(vector, picks);
+    expect(Array.from(picks, (_, i) => scalarAt(taken, STRING, i))).toEqual(Array.from(picks, (row) => values[row]));
+  }
+});

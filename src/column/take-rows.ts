@@ -92,6 +92,8 @@ function takeBytes(offsets: Uint32Array, bytes: Uint8Array, validity: Uint8Array
     taken[i + 1] = length;
   }
   const text = new Uint8Array(length + SLACK_BYTES);
+  // What is read goes where nobody looks, so that the reads stay.
+  if (length > picks.length * SHORT_BYTES && picks.length * FEW_SHARE < offsets.length) text[length] = touchTexts(offsets, bytes, picks);
   copyTexts(offsets, bytes, picks, taken, text);
   return { kind: "bytes", offsets: taken, bytes: text.subarray(0, length), validity };
 }
@@ -100,6 +102,26 @@ function takeBytes(offsets: Uint32Array, bytes: Uint8Array, validity: Uint8Array
 const SLACK_BYTES = 3;
 /** Bytes from which one call copies a text faster than words do: 80 bytes take 20 ns so, 70 by a call. */
 const LONG_BYTES = 256;
+
+/** Bytes of a text on average up to which it likely lies with others in a line of the cache. */
+const SHORT_BYTES = 32;
+/** Of more than one text in so many the processor fetches the next one by itself. */
+const FEW_SHARE = 4;
+
+/**
+ * Reads a byte at the beginning, in the middle and at the end of each text. These reads do not wait for each other, as those of a copy do:
+ * one of eight texts of 90 bytes, out of memory 180 -> 125 ns a text, of twenty 270 -> 140.
+ */
+function touchTexts(offsets: Uint32Array, bytes: Uint8Array, picks: Uint32Array): number {
+  let read = 0;
+  for (let i = 0; i < picks.length; i++) {
+    const row = picks[i] as number;
+    const start = offsets[row] as number;
+    const end = offsets[row + 1] as number;
+    if (start < end) read ^= (bytes[start] as number) ^ (bytes[(start + end) >>> 1] as number) ^ (bytes[end - 1] as number);
+  }
+  return read;
+}
 
 /** Copies texts word by word: what one runs over the next one writes again. */
 function copyTexts(offsets: Uint32Array, bytes: Uint8Array, picks: Uint32Array, starts: Uint32Array, target: Uint8Array): void {

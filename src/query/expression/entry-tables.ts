@@ -3,12 +3,12 @@
  *
  *   entries of a table ─► a vector of bytes ─► the expression ─► states and numbers, or texts that keep the codes
  *
- * Numbers and truths are computed for the entries that rows have and nobody looked at yet; texts for all entries at once, as soon as there
- * were enough rows for that, so that their table stays one and what others find out of it may be kept.
+ * Numbers and truths are computed for the entries that rows have and nobody looked at yet, for all once there were as many rows; texts for
+ * all entries at once, as soon as there were enough rows for that, so that their table stays one and what others find out may be kept.
  */
 import { bytesOfEntries } from "../../column/coded-text.ts";
 import { pickTexts, type TextTable } from "../../column/text-table.ts";
-import type { BytesVector, CodedVector, Vector } from "../../column/vector.ts";
+import type { BytesVector, CodedVector, NumberVector, Vector } from "../../column/vector.ts";
 import type { Value } from "../function/value/value.ts";
 
 /** States of entries: Boolean values, a value, NULL, "ask the interpreter", or not looked at. As in `lifted-table.ts`. */
@@ -38,6 +38,8 @@ export class EntryTable {
   readonly values: Float64Array;
   private readonly entries: TextTable;
   private rowsSeen = 0;
+  /** Whether values of all entries are there; undefined: that was not tried yet. */
+  private isWhole: boolean | undefined;
   private texts: EntryTexts | undefined;
   /** Whether values are truths, of which 0 is FALSE. */
   private readonly isTruth: boolean;
@@ -57,6 +59,8 @@ export class EntryTable {
 
   /** Looks at the entries of some rows; false: only the interpreter knows. */
   look(codes: Uint32Array, rowCount: number, ofEntries: OfEntries): boolean {
+    this.rowsSeen += rowCount;
+    if (this.isWhole ?? this.lookAtAll(ofEntries)) return true;
     const { states } = this;
     const unknown = new Uint32Array(Math.min(rowCount, states.length));
     let count = 0;
@@ -73,13 +77,28 @@ export class EntryTable {
       for (let i = 0; i < count; i++) states[unknown[i] as number] = UNKNOWN;
       return false;
     }
-    const { values, validity } = made;
-    for (let i = 0; i < count; i++) {
-      const code = unknown[i] as number;
-      const value = values[i] as number;
-      this.values[code] = value;
-      states[code] = validity !== undefined && validity[i] === 0 ? NULL_ENTRY : value === 0 && this.isTruth ? FALSE : TRUE;
-    }
+    for (let i = 0; i < count; i++) this.noteNumber(unknown[i] as number, made, i);
+    return true;
+  }
+
+  private noteNumber(code: number, { values, validity }: NumberVector, i: number): void {
+    const value = values[i] as number;
+    this.values[code] = value;
+    this.states[code] = validity !== undefined && validity[i] === 0 ? NULL_ENTRY : value === 0 && this.isTruth ? FALSE : TRUE;
+  }
+
+  /**
+   * Looks at all entries at once where there were as many rows: then no row of the table needs a look any more. A condition on a text that
+   * 5M rows have: 7.5 ms to look at the rows' entries, 2 so. Returns whether it is done.
+   */
+  private lookAtAll(ofEntries: OfEntries): boolean {
+    const { entries, rowsSeen } = this;
+    const count = entries.size - 1;
+    if (count > rowsSeen || count === 0 || bytesOfEntries(entries) > WHOLE_BYTES_MAX) return false;
+    const made = ofEntries({ kind: "bytes", offsets: entries.starts.subarray(1), bytes: entries.bytes, validity: undefined }, count);
+    this.isWhole = made?.kind === "number";
+    if (made?.kind !== "number") return false;
+    for (let i = 0; i < count; i++) this.noteNumber(i + 1, made, i);
     return true;
   }
 

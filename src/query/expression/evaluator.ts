@@ -127,9 +127,12 @@ export class FilterEvaluator {
       const piece = sliceBatch(batch, from, to);
       const into = selection.subarray(count);
       const steps = this.steps.of(piece);
-      if (steps.loops !== undefined) await updateTables(steps.loops.of(piece), piece, this.context);
+      const loop = steps.loops?.of(piece);
+      if (loop !== undefined && loop.tables.length > 0) await updateTables(loop, piece, this.context);
       const found = runSteps(steps, piece, into);
-      const kept = found < 0 ? await this.interpretInTurns(piece, rows, into) : await this.interpretLeftInTurns(steps, piece, into, found);
+      let kept = found;
+      if (found < 0) kept = await this.interpretInTurns(piece, rows, into);
+      else if (steps.slow !== undefined) kept = await this.interpretLeftInTurns(steps, piece, into, found);
       moveBy(into, kept, from);
       count += kept;
       from = to;

@@ -48,6 +48,8 @@ const BEHIND = 2;
 export class TextBound {
   private readonly bound: TextKey;
   private entries: CodedVector["entries"] | undefined;
+  /** The entries as keys. */
+  private keys: TextKey | undefined;
   private states: Uint8Array = new Uint8Array(0);
 
   /** @param bound a key of one row, which is not NULL */
@@ -59,6 +61,7 @@ export class TextBound {
   notBehind({ codes, entries }: CodedVector, rowCount: number): Uint32Array {
     if (this.entries !== entries) {
       this.entries = entries;
+      this.keys = { ...this.bound, offsets: entries.starts, bytes: entries.bytes, codes: undefined, validity: undefined };
       this.states = new Uint8Array(entries.size);
       this.states[0] = this.bound.nullsFirst ? BEFORE : BEHIND;
     }
@@ -67,15 +70,15 @@ export class TextBound {
     let count = 0;
     for (let row = 0; row < rowCount; row++) {
       const code = codes[row]!;
-      if (states[code] === UNKNOWN) states[code] = this.stateOf(code, entries);
+      if (states[code] === UNKNOWN) states[code] = this.stateOf(code);
       selection[count] = row;
       count += states[code] === BEFORE ? 1 : 0;
     }
     return selection.subarray(0, count);
   }
 
-  private stateOf(code: number, { starts, bytes }: CodedVector["entries"]): number {
-    const key: TextKey = { ...this.bound, offsets: starts, bytes, codes: undefined, validity: undefined };
-    return compareTexts(key, code, this.bound, 0, 0) <= 0 ? BEFORE : BEHIND;
+  private stateOf(code: number): number {
+    const { keys, bound } = this;
+    return keys === undefined || compareTexts(keys, code, bound, 0, 0) <= 0 ? BEFORE : BEHIND;
   }
 }

@@ -55,7 +55,8 @@ export class WideSums {
   addIntegers({ values, validity }: WideVector, rows: SummedRows, counts: Float64Array): void {
     this.begin(rows);
     const words = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
-    addPairs(words, values instanceof BigInt64Array, validity, rows, this.limbs, counts);
+    if (rows.groups === undefined && validity === undefined) addRange(words, values instanceof BigInt64Array, rows, this.limbs, counts);
+    else addPairs(words, values instanceof BigInt64Array, validity, rows, this.limbs, counts);
   }
 
   /** Adds decimals of 16 bytes, and one to the count of the group of each. */
@@ -137,6 +138,26 @@ export class WideSums {
       for (let k = 0; k < LIMBS; k++) this.limbs[g * LIMBS + k] = other.limbs[groups[g]! * LIMBS + k]!;
     }
   }
+}
+
+/** All rows are of one group and have a value. 5M rows: 15 ms by `addPairs`, 5 so. */
+function addRange(words: Int32Array, isSigned: boolean, { from, to, group }: SummedRows, limbs: Float64Array, counts: Float64Array): void {
+  let [low, high, otherLow, otherHigh] = [0, 0, 0, 0];
+  const even = to - ((to - from) & 1);
+  for (let at = 2 * from; at < 2 * even; at += 4) {
+    low += words[at]! >>> 0;
+    high += words[at + 1]!;
+    otherLow += words[at + 2]! >>> 0;
+    otherHigh += words[at + 3]!;
+  }
+  if (even < to) {
+    low += words[2 * even]! >>> 0;
+    high += words[2 * even + 1]!;
+  }
+  if (!isSigned) for (let i = from; i < to; i++) if (words[2 * i + 1]! < 0) high += LIMB;
+  limbs[group * LIMBS]! += low + otherLow;
+  limbs[group * LIMBS + 1]! += high + otherHigh;
+  counts[group]! += to - from;
 }
 
 function addPairs(

@@ -7,6 +7,7 @@ import type { Vector } from "../../../column/vector.ts";
 import type { ScanBatch } from "../../../table/scan.ts";
 import type { Assembler, OutputColumn, Segment } from "./assemble.ts";
 import { concatPieces } from "./concat.ts";
+import { onlySourceOf } from "./interleave.ts";
 import { takeRows } from "../../../column/take-rows.ts";
 import type { Piece, ScanSource } from "../runs/scan-source.ts";
 
@@ -36,10 +37,11 @@ export function assembleNewest(assembler: Assembler, series: Uint32Array, parts:
 /** Where the rows at some positions of the segments are: source by source, since each is asked once for all of its rows. */
 export function placeRows(segments: readonly Segment[], selected: Uint32Array, sourceCount: number): SingleRows {
   const count = selected.length;
+  const single = onlySourceOf(segments);
   const series = new Uint32Array(count);
   const rows = new Uint32Array(count);
-  const sources = new Uint16Array(count);
-  const countOf = new Uint32Array(sourceCount);
+  const sources = new Uint16Array(single === undefined ? count : 0);
+  const countOf = new Uint32Array(single === undefined ? sourceCount : 0);
   const runStarts: number[] = [];
   const runSeries: number[] = [];
   let at = 0;
@@ -51,19 +53,19 @@ export function placeRows(segments: readonly Segment[], selected: Uint32Array, s
     for (; at < count && (selected[at] as number) < segmentEnd; at++) {
       rows[at] = (selected[at] as number) + shift;
       series[at] = segment.series;
-      sources[at] = segment.source;
+      if (single === undefined) sources[at] = segment.source;
     }
     if (at > from) {
       // Rows of a segment that follows in the same source are later, so the run may as well begin anew.
       runStarts.push(from);
       runSeries.push(segment.series);
-      countOf[segment.source] = (countOf[segment.source] as number) + at - from;
+      if (single === undefined) countOf[segment.source] = (countOf[segment.source] as number) + at - from;
     }
     segmentStart = segmentEnd;
   }
   runStarts.push(count);
   const runs = { starts: Uint32Array.from(runStarts), series: Uint32Array.from(runSeries) };
-  const only = countOf.findIndex((own) => own === count);
+  const only = single ?? countOf.findIndex((own) => own === count);
   if (only >= 0) return { series, runs, parts: [{ source: only, rows }] };
   const parts: { source: number; rows: Uint32Array }[] = [];
   const next = new Uint32Array(sourceCount);

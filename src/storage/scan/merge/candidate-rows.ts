@@ -16,6 +16,8 @@ export interface ColumnsOfRows {
   readonly runs: SeriesRuns;
   /** A column of all rows. */
   column(place: number): Promise<Vector>;
+  /** The same where it is in memory; undefined: it is not, or not simply. */
+  columnAtHand?(place: number): Vector | undefined;
   /** A column of the rows at `positions`, which are ascending and the same array for one column after the other; absent: taken from all. */
   columnAt?(place: number, positions: Uint32Array): Promise<Vector>;
 }
@@ -29,8 +31,8 @@ export class CandidateRows {
   /** Positions of these rows; undefined: all. */
   private selected: Uint32Array | undefined;
   /** By place: all rows of a column, and those that passed. */
-  private readonly whole: Vector[] = [];
-  private passed: Vector[] = [];
+  private readonly whole: (Vector | undefined)[] = [];
+  private passed: (Vector | undefined)[] = [];
 
   constructor(columns: ColumnsOfRows) {
     this.columns = columns;
@@ -53,8 +55,22 @@ export class CandidateRows {
 
   private async batchOf(places: readonly number[]): Promise<Batch> {
     const vectors: Vector[] = [];
-    for (const place of places) vectors.push(await this.column(place));
+    for (const place of places) vectors.push(this.atHand(place) ?? (await this.column(place)));
     return { rowCount: this.count, vectors };
+  }
+
+  /**
+   * As `column`, without waiting; undefined: it has to be read. Promises of a column of a page in memory take longer than a test of its
+   * rows: a condition on five columns of 5M rows 19 ms with them, 15 without.
+   */
+  private atHand(place: number): Vector | undefined {
+    const { selected, columns } = this;
+    if (selected === undefined) return (this.whole[place] ??= columns.columnAtHand?.(place));
+    const known = this.passed[place];
+    if (known !== undefined) return known;
+    if (this.whole[place] === undefined && this.isFew && columns.columnAt !== undefined) return undefined;
+    const whole = (this.whole[place] ??= columns.columnAtHand?.(place));
+    return whole === undefined ? undefined : (this.passed[place] = takeRows(whole, selected));
   }
 
   /** A column of the rows that passed so far. */
@@ -83,7 +99,7 @@ export class CandidateRows {
     const { selected } = this;
     const kept = positions.slice();
     if (selected !== undefined) for (let i = 0; i < kept.length; i++) kept[i] = selected[kept[i] as number] as number;
-    const passed: Vector[] = [];
+    const passed: (Vector | undefined)[] = [];
     if (kept.length > 0) {
       for (const [place, vector] of this.passed.entries()) if (vector !== undefined) passed[place] = takeRows(vector, positions);
     }

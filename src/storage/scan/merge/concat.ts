@@ -1,9 +1,10 @@
 /**
- * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece that is a whole vector is passed through.
+ * Joins pieces of vectors to one vector, as narrow as the widest piece. A single piece is passed through without a copy.
  */
 import { checkTextLength, type CodedPart, copyTexts, entryLength, joinCoded, textLength } from "../../../column/coded-text.ts";
 import { type DataType, formOf } from "../../../column/data-type.ts";
 import { baseOfTimes, copyTimeOffsets, copyWideTimes, isTimes } from "../../../column/times.ts";
+import { slice } from "../../../column/slice.ts";
 import type { NumberArray, Vector } from "../../../column/vector.ts";
 import type { Piece } from "../runs/scan-source.ts";
 
@@ -19,7 +20,11 @@ const newDoubles: DoublesMaker = (length) => new Float64Array(length);
  */
 export function concatPieces(pieces: readonly Piece[], rowCount: number, type: DataType, doubles: DoublesMaker = newDoubles): Vector {
   const only = pieces[0];
-  if (pieces.length === 1 && only !== undefined && only.vector !== undefined && only.from === 0) return only.vector;
+  if (pieces.length === 1 && only?.vector !== undefined) {
+    if (only.from === 0) return only.vector;
+    // Some rows of wide times may lie near each other.
+    if (only.vector.kind !== "wide" || formOf(type) !== "times") return slice(only.vector, only.from, only.to);
+  }
   const coded = joinCodedPieces(pieces, rowCount);
   if (coded !== undefined) return coded;
   const validity = joinValidity(pieces, rowCount);

@@ -29,17 +29,25 @@ export async function readInterleaved(
   segments: readonly SourceRange[],
   read: ReadRanges,
 ): Promise<readonly Piece[]> {
+  const only = onlySourceOf(segments);
+  if (only !== undefined) return await read(sources[only] as ScanSource, segments);
   const bySource: (Dealt | undefined)[] = sources.map(() => undefined);
   for (const segment of segments) (bySource[segment.source] ??= { ranges: [], pieces: [], next: 0, rowsTaken: 0 }).ranges.push(segment);
   for (let s = 0; s < bySource.length; s++) {
     const dealt = bySource[s];
     if (dealt === undefined) continue;
     dealt.pieces = await read(sources[s] as ScanSource, dealt.ranges);
-    if (dealt.ranges.length === segments.length) return dealt.pieces; // There is but this source.
   }
   const pieces: Piece[] = [];
   for (const { source, start, end } of segments) take(bySource[source] as Dealt, end - start, pieces);
   return pieces;
+}
+
+/** The source of all segments, as of a page: then nothing is looked up by source, of which there may be hundreds. */
+export function onlySourceOf(segments: readonly SourceRange[]): number | undefined {
+  const source = segments[0]?.source;
+  for (let i = 1; i < segments.length; i++) if (segments[i]?.source !== source) return undefined;
+  return source;
 }
 
 /** Deals out the next `rowCount` rows of a source. */

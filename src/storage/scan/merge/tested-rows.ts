@@ -130,6 +130,17 @@ class PartColumns implements ColumnsOfRows {
     return await readColumn(this.assembler, this.outputAt(place), this.joined, this.rowCount, this.runs);
   }
 
+  columnAtHand(place: number): Vector | undefined {
+    const { assembler, joined, rowCount } = this;
+    const [segment] = joined;
+    const column = this.outputAt(place);
+    const source = segment === undefined || joined.length > 1 ? undefined : assembler.sources[segment.source];
+    if (segment === undefined || source === undefined || column.kind === "tag") return undefined;
+    const isTime = column.kind === "time";
+    const pieces = isTime ? source.timesAtHand(segment) : source.columnAtHand(column.column, segment);
+    return pieces === undefined ? undefined : concatPieces(pieces, rowCount, isTime ? assembler.timeType : column.column.type);
+  }
+
   async columnAt(place: number, positions: Uint32Array): Promise<Vector> {
     if (this.rows === undefined || this.positions !== positions) {
       this.rows = placeRows(this.segments, positions, this.assembler.sources.length);
