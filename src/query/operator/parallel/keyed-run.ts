@@ -64,13 +64,14 @@ export async function* byKeys(keyed: KeyedRun, context: ExecContext): Batches {
       if (began.isOver) break;
       yield batch;
     }
-    if (!began.isOver) return began.keepMetrics(context);
+    if (!began.isOver) return;
     if (began.shared === undefined) {
       yield* keyed.otherwise?.() ?? here(alone(context));
       return;
     }
     yield* divided(keyed, began.shared, context);
   } finally {
+    if (!began.isOver) began.keepMetrics(context);
     await began.shared?.release();
   }
 }
