@@ -643,7 +643,7 @@ export const KNOBS: Knobs = {
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
       reason:
-        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of many groups.",
+        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of what is long.",
     },
     rehearses: {
       key: "query.rehearsal",
