@@ -14,7 +14,7 @@ import type { MetricRegistry } from "./base/metrics.ts";
 import type { ProfiledThreads } from "./base/profile/thread-profiles.ts";
 import type { ServerMemory } from "./base/memory/server-memory.ts";
 import type { Settings } from "./config/settings.ts";
-import { GROUPS_MIN, SHARE_LIMITS } from "./query/workers/limits.ts";
+import { ALONE_MS, GROUPS_MIN, SHARE_LIMITS } from "./query/workers/limits.ts";
 import { type PoolCounts, WorkerPool } from "./query/workers/worker-pool.ts";
 
 /** Part of what would be enough for all that this thread has beside workers. */
@@ -48,8 +48,8 @@ const OTHER_CORES = 2;
 
 /** A worker is a thread more with a heap and pages of its own: below, a server has none unless it is told to. */
 const MEMORY_BYTES_MIN = 1024 * 1024 * 1024;
-/** Part of the pages' memory that is the worker's where it only takes groups. Reason: this thread still reads all that is read. */
-const GROUPS_PART = 1 / 3;
+/** Part of the pages' memory that is the worker's where it only helps. Reason: this thread still reads most of what is read. */
+const HELPER_PART = 1 / 3;
 
 /** Threads for queries. */
 export interface QueryThreads {
@@ -59,8 +59,8 @@ export interface QueryThreads {
 }
 
 /**
- * Query workers under these settings. Where no core is left for them there is one that takes half of groups that are many, of which this
- * thread takes the other half: such a query needs all cores anyway. It starts with the first such query.
+ * Query workers under these settings. Where no core is left for them there is one that takes half of what is long, of which this thread
+ * takes the other half: such a query needs all cores anyway. It starts with the first such query.
  *
  * @param memoryBytes what the server may take
  */
@@ -74,7 +74,7 @@ export function queryThreadsOf({ query }: Settings, memoryBytes: number): QueryT
 /** Divides memory of pages: `bytes` would be enough for one thread. */
 export function pageMemoryOf(bytes: number, { threads, sharesRows }: QueryThreads): PageMemory {
   if (threads === 0) return { here: bytes, eachWorker: 0 };
-  if (!sharesRows) return { here: bytes - Math.floor(bytes * GROUPS_PART), eachWorker: Math.floor((bytes * GROUPS_PART) / threads) };
+  if (!sharesRows) return { here: bytes - Math.floor(bytes * HELPER_PART), eachWorker: Math.floor((bytes * HELPER_PART) / threads) };
   return { here: Math.floor(bytes * HERE_PART), eachWorker: Math.floor(bytes / threads) };
 }
 
@@ -104,6 +104,7 @@ export function openQueryThreads(parts: QueryThreadsParts): WorkerPool | undefin
   const pool = new WorkerPool({
     threads,
     sharesRows,
+    aloneMs: ALONE_MS,
     groupsMin: GROUPS_MIN,
     limits: SHARE_LIMITS,
     clock: systemClock,

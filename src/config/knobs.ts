@@ -649,7 +649,7 @@ export const KNOBS: Knobs = {
       default: undefined,
       example: 2,
       reason:
-        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of many groups.",
+        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of what is long.",
     },
     rehearses: {
       key: "query.rehearsal",

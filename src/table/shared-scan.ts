@@ -26,11 +26,11 @@ export interface SharedScan {
   /** In the order of the scan, if it has one: rows of a part come before those of the next. */
   readonly parts: readonly ScanPart[];
   /**
-   * The rows of all parts on this thread, before `release`.
+   * The rows of a part, or of all, on this thread, before `release`.
    *
    * @param request as it was shared, but for `rowTests` and `unread`
    */
-  scanHere(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch>;
+  scanHere(request: ScanRequest, metrics: ScanMetrics | undefined, part?: ScanPart): AsyncIterable<ScanBatch>;
   /** Lets go of the memory and files that the snapshot names; call once, when no thread reads them any more. */
   release(): Promise<void>;
 }

@@ -58,6 +58,8 @@ export interface Threaded {
   readonly pool: QueryWorkers;
   /** Divides all groups by their keys. */
   readonly byKeys: QueryWorkers;
+  /** Takes parts beside the query's thread. */
+  readonly besides: QueryWorkers;
 }
 
 /** Tables that are asked. */
@@ -156,10 +158,11 @@ export class Oracle {
   private onThreads(text: string): readonly Run[] {
     const { threaded } = this;
     if (threaded === undefined) return [];
-    const { engine, pool, byKeys } = threaded;
+    const { engine, pool, byKeys, besides } = threaded;
     return [
       ["worker threads", () => engine.sql(text, { workers: pool })],
       ["groups divided between threads", () => engine.sql(text, { workers: byKeys })],
+      ["parts on two threads", () => engine.sql(text, { workers: besides })],
     ];
   }
 

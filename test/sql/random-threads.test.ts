@@ -42,6 +42,8 @@ test("answers to random queries do not depend on worker threads", async () => {
   expect(tally.answered).toBeGreaterThan(tally.queries / 4);
   expect(threads.pool.counts.pulls).toBeGreaterThan(tally.queries / 2);
   expect(threads.byKeys.counts.pulls).toBeGreaterThan(0);
+  expect(threads.besides.counts.pulls).toBeGreaterThan(0);
+  expect(threads.besides.counts.deaths).toBe(0);
   expect(threads.pool.counts.deaths + threads.byKeys.counts.deaths).toBe(0);
   await threads.settled();
 }, 600_000);

@@ -5,7 +5,7 @@ import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
 import { snapshotStorage } from "./in-parts.ts";
-import { localSharers, localWorkers } from "./local-workers.ts";
+import { localHelpers, localWorkers } from "./local-workers.ts";
 import { type Answer, FIXTURE_NOW, runSql, runReferences } from "./query-fixture.ts";
 
 /** A machine with a session. */
@@ -49,7 +49,7 @@ export class EngineFixture {
     const storage = snapshotStorage(this.machine.store);
     return runReferences(text, this.contextOf(), [
       localWorkers((snapshot) => storage.open(snapshot)),
-      localSharers((snapshot) => storage.open(snapshot)),
+      ...localHelpers((snapshot) => storage.open(snapshot)),
     ]);
   }
 

@@ -49,15 +49,21 @@ export class LocalWorker extends EventTarget {
 
 /** A pool of two such workers. `open` is what a worker makes of a snapshot. */
 export function localWorkers(open: (snapshot: object) => PartSource, limits: ShareLimits = FINE, started: LocalWorker[] = []): WorkerPool {
-  return pool(open, limits, started, Number.POSITIVE_INFINITY);
+  return pool(open, limits, started, Number.POSITIVE_INFINITY, true);
 }
 
-/** The same, with which all groups are divided by their keys, and no rows otherwise. */
-export function localSharers(open: (snapshot: object) => PartSource): WorkerPool {
-  return pool(open, FINE, [], 1);
+/** The same, one with which all groups are divided by their keys, and one that takes parts beside the query's thread. */
+export function localHelpers(open: (snapshot: object) => PartSource): readonly WorkerPool[] {
+  return [pool(open, FINE, [], 1, false), pool(open, FINE, [], Number.POSITIVE_INFINITY, false)];
 }
 
-function pool(open: (snapshot: object) => PartSource, limits: ShareLimits, started: LocalWorker[], groupsMin: number): WorkerPool {
+function pool(
+  open: (snapshot: object) => PartSource,
+  limits: ShareLimits,
+  started: LocalWorker[],
+  groupsMin: number,
+  sharesRows: boolean,
+): WorkerPool {
   const storage: PartStorage = {
     open,
     cacheBytes: () => 0,
@@ -67,7 +73,8 @@ function pool(open: (snapshot: object) => PartSource, limits: ShareLimits, start
   return new WorkerPool({
     threads: 2,
     groupsMin,
-    sharesRows: groupsMin > 1,
+    aloneMs: 0,
+    sharesRows,
     limits,
     clock: systemClock,
     startWorker() {

@@ -220,7 +220,7 @@ export class MemoryTable implements Table {
       parts.push({ slots: { start, end: Math.min(count, start + length) }, timeRange: request.timeRange, rowCount: 1 });
     }
     if (parts.length === 0) return undefined;
-    const scanHere: SharedScan["scanHere"] = (own, metrics) => this.scan(own, metrics);
+    const scanHere: SharedScan["scanHere"] = (own, metrics, part) => this.rowsIn(own, part?.slots, metrics);
     return { snapshot: { memoryTable: this.sharedId, predicates }, parts, scanHere, release: async () => undefined };
   }
 

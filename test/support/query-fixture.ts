@@ -12,7 +12,7 @@ import type { QueryContext } from "../../src/query/query-context.ts";
 import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";
 import { checkKnownPlans, otherConstants } from "./known-plans-check.ts";
-import { localSharers, localWorkers } from "./local-workers.ts";
+import { localHelpers, localWorkers } from "./local-workers.ts";
 import { MemoryCatalog, openMemorySnapshot } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
@@ -76,7 +76,7 @@ export class QueryFixture {
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
   both(text: string): Promise<Answer> {
-    return runReferences(text, this.context, [localWorkers(openMemorySnapshot), localSharers(openMemorySnapshot)]);
+    return runReferences(text, this.context, [localWorkers(openMemorySnapshot), ...localHelpers(openMemorySnapshot)]);
   }
 }
 

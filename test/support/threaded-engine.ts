@@ -45,6 +45,7 @@ function threadPool(folder: string, options: ThreadOptions = {}): WorkerPool {
   const start: QueryWorkerStart = { kind: "start", root: folder, cacheBytes: CACHE_BYTES, openFilesMax: OPEN_FILES_MAX };
   return new WorkerPool({
     threads,
+    aloneMs: 0,
     groupsMin,
     ...(sharesRows === undefined ? {} : { sharesRows }),
     limits,
@@ -69,6 +70,8 @@ export class ThreadedEngine {
   readonly pool: WorkerPool;
   /** One worker, with which groups are divided by their keys, however few. */
   readonly byKeys: WorkerPool;
+  /** One that takes parts beside the query's thread. */
+  readonly besides: WorkerPool;
   /** Of the data files. */
   readonly folder: string;
 
@@ -77,6 +80,7 @@ export class ThreadedEngine {
     this.engine = engine;
     this.pool = pool;
     this.byKeys = threadPool(folder, { threads: 1, sharesRows: false, groupsMin: 1 });
+    this.besides = threadPool(folder, { threads: 1, sharesRows: false });
   }
 
   static async start(threads: ThreadOptions = {}, machine: MachineOptions = {}): Promise<ThreadedEngine> {
@@ -86,7 +90,7 @@ export class ThreadedEngine {
   }
 
   async close(): Promise<void> {
-    for (const pool of [this.pool, this.byKeys]) pool.close();
+    for (const pool of [this.pool, this.byKeys, this.besides]) pool.close();
     await this.engine.machine.engine.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -108,10 +112,10 @@ export class ThreadedEngine {
   /** Waits until nothing runs on the workers. @throws Error when that takes too long */
   async settled(): Promise<void> {
     for (let i = 0; i < 500; i++) {
-      const counts = [this.pool.counts, this.byKeys.counts];
+      const counts = [this.pool.counts, this.byKeys.counts, this.besides.counts];
       if (counts.every(({ running, waiting, open }) => running === 0 && waiting === 0 && open === 0)) return;
       await Bun.sleep(10);
     }
-    throw new Error(`the workers do not come to rest: ${JSON.stringify([this.pool.counts, this.byKeys.counts])}`);
+    throw new Error(`the workers do not come to rest: ${JSON.stringify([this.pool.counts, this.byKeys.counts, this.besides.counts])}`);
   }
 }

@@ -8,10 +8,10 @@ import type { OutputColumn } from "../../storage/scan/merge/assemble.ts";
 import { conditionsOf } from "../../storage/scan/select/column-condition.ts";
 import { ConstantColumn } from "../../storage/scan/runs/constant-column.ts";
 import { scanAtOnce } from "../../storage/scan/scan-at-once.ts";
-import { scanRows } from "../../storage/scan/scan.ts";
+import { scanRows, scanSelected } from "../../storage/scan/scan.ts";
 import { type ResolvedScan, selectedScan } from "../../storage/scan/selected-scan.ts";
 import { snapshotOf } from "../../storage/share/scan-snapshot.ts";
-import { splitScan } from "../../storage/share/split-scan.ts";
+import { partOf, splitScan } from "../../storage/share/split-scan.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
@@ -134,10 +134,10 @@ export class EngineTable implements Table {
       shared = {
         snapshot: snapshotOf(selected, table),
         parts,
-        scanHere: (request, metrics) =>
-          scanRows(
-            this.scanOf(snapshot, { ...scan, request: { ...request, tagPredicates: scan.request.tagPredicates }, metrics }, timeRange),
-          ),
+        scanHere: ({ rowTests, unread }, own, part) => {
+          const request = { ...selected.request, rowTests, unread };
+          return scanSelected(partOf({ ...selected, request, metrics: own }, part));
+        },
         release: () => snapshot.release(),
       };
       return shared;

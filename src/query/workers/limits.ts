@@ -8,6 +8,9 @@ import type { ShareLimits } from "../../table/shared-scan.ts";
  */
 export const SHARE_LIMITS: ShareLimits = { rowsMin: 500_000, partRows: 1_000_000, partsMax: 256 };
 
+/** Milliseconds that a query runs alone where no core is left for workers: what one costs (messages, groups put together) is a few. */
+export const ALONE_MS = 8;
+
 /**
  * Groups from which on they are many: two threads divide them by their keys. Fewer are in the cache of a core, and what a thread more
  * costs (reading all rows, hashing their keys: 3 to 10 ns a row) is more than it takes over.

@@ -173,6 +173,7 @@ test("workers that die without an answer are left alone for a while", async () =
   const limits = { rowsMin: 1, partRows: 50, partsMax: 7 };
   const pool = new WorkerPool({
     threads: 2,
+    aloneMs: 0,
     groupsMin: Number.POSITIVE_INFINITY,
     limits,
     clock: { ...systemClock, monotonicMillis: () => millis },

@@ -41,7 +41,8 @@ export interface WorkerPoolParts {
   readonly clock: Clock;
   /** As `QueryWorkers.sharesRows`; absent: it does. */
   readonly sharesRows?: boolean;
-  /** As `QueryWorkers.groupsMin`. */
+  /** As `QueryWorkers.aloneMs` and `QueryWorkers.groupsMin`. */
+  readonly aloneMs: number;
   readonly groupsMin: number;
   /** As `END_MILLIS_MAX`, for tests. */
   readonly endMillisMax?: number;
@@ -87,6 +88,7 @@ export class WorkerPool implements QueryWorkers {
   readonly limits: ShareLimits;
   readonly threads: number;
   readonly sharesRows: boolean;
+  readonly aloneMs: number;
   readonly groupsMin: number;
   private readonly parts: WorkerPoolParts;
   private readonly slots: readonly Slot[];
@@ -108,6 +110,7 @@ export class WorkerPool implements QueryWorkers {
     this.limits = parts.limits;
     this.threads = parts.threads;
     this.sharesRows = parts.sharesRows ?? true;
+    this.aloneMs = parts.aloneMs;
     this.groupsMin = parts.groupsMin;
     this.slots = Array.from({ length: parts.threads }, (_, i) => ({
       name: `query-${i + 1}`,

@@ -7,6 +7,7 @@ import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { MemtableView } from "../memtable/pick-rows.ts";
 import { startOfRun } from "../sst/series/series-sections.ts";
+import { SeriesSelection } from "../scan/select/series-selection.ts";
 import type { OpenedFile, SelectedScan } from "../scan/selected-scan.ts";
 
 /** Slots a part below which time is cut instead. */
@@ -23,6 +24,17 @@ export function splitScan(scan: SelectedScan, limits: ShareLimits): readonly Sca
   const count = Math.max(1, Math.min(limits.partsMax, Math.ceil(total / limits.partRows)));
   if (request.order === "none" && slots.count < count * SLOTS_PER_PART_MIN) return byTime(scan, count, total);
   return bySlots(rows, total, count, request.timeRange);
+}
+
+/** A part of a scan on the thread that has it; the scan itself without one. */
+export function partOf(scan: SelectedScan, part: ScanPart | undefined): SelectedScan {
+  if (part === undefined) return scan;
+  const { slots, request } = scan;
+  const { start, end } = part.slots;
+  const isWhole = start === 0 && end === slots.count;
+  const series = slots.seriesBySlot?.subarray(start, end) ?? Uint32Array.from({ length: isWhole ? 0 : end - start }, (_, i) => start + i);
+  const own = isWhole ? slots : new SeriesSelection(series, slots.numberBySlot?.subarray(start, end), scan.seriesCount, true);
+  return { ...scan, slots: own, request: { ...request, timeRange: part.timeRange } };
 }
 
 /** Rows of each wanted slot, about. */

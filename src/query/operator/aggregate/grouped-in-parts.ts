@@ -6,7 +6,7 @@
  */
 import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
-import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-context.ts";
 import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
 import { pieces } from "../rows/pieces.ts";
 import { SpillContext } from "../spill/spill-context.ts";
@@ -29,6 +29,37 @@ export interface HeldGroups {
   addKnown(batch: ExecBatch, others: Partitions): Promise<void>;
   /** One row a group. */
   batches(): AsyncIterable<ExecBatch>;
+}
+
+/** Tells a watch of groups after each piece of rows. */
+class ToldGroups {
+  private readonly watch: GroupWatch;
+  private readonly context: ExecContext;
+  private readonly since: number;
+  private begun = 0;
+  private millis = 0;
+  private rows = 0;
+
+  constructor(watch: GroupWatch, context: ExecContext) {
+    this.watch = watch;
+    this.context = context;
+    this.since = context.clock.monotonicMillis() - context.pace.awayMillis;
+  }
+
+  /** Rows are grouped from here on. */
+  begin(): void {
+    this.begun = this.context.clock.monotonicMillis();
+  }
+
+  /** Some were, and there are so many groups. @returns whether to end */
+  isTaken(groups: number, rowCount: number): boolean | Promise<boolean> {
+    const { clock, pace } = this.context;
+    const now = clock.monotonicMillis();
+    this.millis += now - this.begun;
+    this.rows += rowCount;
+    const all = now - pace.awayMillis - this.since;
+    return this.watch.takesOver(groups, this.rows, all > 0 ? Math.min(1, this.millis / all) : 1);
+  }
 }
 
 /** The groups of `input`. @param newGroups makes a table of groups, whose memory is counted on the budget of the context given */
@@ -59,8 +90,7 @@ async function* grouped(
   try {
     const groups = newGroups({ ...shared, budget });
     const { rowBytes } = groups;
-    const watch = level === 0 ? shared.groupWatch : undefined;
-    let rows = 0;
+    const told = level === 0 && shared.groupWatch !== undefined ? new ToldGroups(shared.groupWatch, shared) : undefined;
     const maySplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX;
     for await (const batch of input) {
       checkCancelled(shared);
@@ -70,10 +100,10 @@ async function* grouped(
         const cost = piece.summary === undefined ? piece.rowCount * rowBytes : rowBytes;
         const isFull = rest === undefined && maySplit && groups.count > 0 && !spill.fits(cost, budget);
         if (isFull) rest = await Partitions.create(node.input.columns, level, spill);
+        told?.begin();
         if (rest === undefined) groups.add(piece);
         else await groups.addKnown(piece, rest);
-        rows += piece.rowCount;
-        if (watch !== undefined && rest === undefined && (await watch.takesOver(groups.count, rows))) return;
+        if (rest === undefined && (await told?.isTaken(groups.count, piece.rowCount)) === true) return;
         await shared.pace.turn();
       }
     }

@@ -40,8 +40,14 @@ export class SeriesOfTables {
 /** Hears of the groups of one aggregation. */
 export interface GroupWatch {
   readonly node: PlanNode | undefined;
-  /** Told after some rows each. @returns whether the aggregation is to end there, without an answer: it runs elsewhere */
-  takesOver(groups: number, rows: number): boolean | Promise<boolean>;
+  /** Whether it was to end there, without an answer: it runs elsewhere. */
+  readonly isOver: boolean;
+  /**
+   * Told after some rows each. @returns whether the aggregation is to end there
+   *
+   * @param share how much of the time it was grouping, 0 to 1; the rest was reading its input
+   */
+  takesOver(groups: number, rows: number, share: number): boolean | Promise<boolean>;
 }
 
 /** Shared state of the operators of one query. */

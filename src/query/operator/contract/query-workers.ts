@@ -80,8 +80,10 @@ export interface QueryWorkers {
   readonly limits: ShareLimits;
   /** Parts that may be under way at a time. */
   readonly threads: number;
-  /** Whether scans go in parts of their rows; else only groups do that are many, divided by their keys between this thread and others. */
+  /** Whether scans go to other threads from the start; else a query begins on its own, which does a part itself. */
   readonly sharesRows: boolean;
+  /** Milliseconds after which a query that began alone is helped. */
+  readonly aloneMs: number;
   /** Groups from which on they are many. */
   readonly groupsMin: number;
   /** Whether another fragment may be opened now. */

@@ -3,7 +3,9 @@
  * gets no table with long chains (those have secrets), but a query that runs on one thread instead of two. So of a long text its
  * end is enough.
  */
+import type { TextTable } from "../../../column/text-table.ts";
 import type { Validity } from "../../../column/vector.ts";
+import { viewOf } from "./text-hash.ts";
 
 /** What NULL folds as. */
 const NULL_WORD = 0x2c1b3c6d;
@@ -61,25 +63,17 @@ export function foldShareTexts(view: DataView, offsets: Uint32Array, validity: V
   }
 }
 
-/** Folds texts by code, 0 for NULL: each entry is hashed once where there are no more of them than rows. */
-export function foldShareCodes(
-  view: DataView,
-  starts: Uint32Array,
-  codes: Uint32Array,
-  size: number,
-  rowCount: number,
-  hashes: Int32Array,
-): void {
-  if (size > rowCount) {
-    for (let i = 0; i < rowCount; i++) {
-      const code = codes[i]!;
-      hashes[i] = folded(hashes[i]!, code === 0 ? NULL_WORD : shareHashOfText(view, starts[code]!, starts[code + 1]!));
-    }
-    return;
-  }
-  const known = new Int32Array(size);
-  known[0] = NULL_WORD;
-  for (let entry = 1; entry < size; entry++) known[entry] = shareHashOfText(view, starts[entry]!, starts[entry + 1]!);
+/** The hashes of texts of a table, by code; 0 is NULL. */
+export function shareHashesOf({ bytes, starts, size }: TextTable): Int32Array {
+  const view = viewOf(bytes);
+  const hashes = new Int32Array(size);
+  hashes[0] = NULL_WORD;
+  for (let entry = 1; entry < size; entry++) hashes[entry] = shareHashOfText(view, starts[entry]!, starts[entry + 1]!);
+  return hashes;
+}
+
+/** Folds texts by code, of a table with these hashes. */
+export function foldShareCodes(known: Int32Array, codes: Uint32Array, rowCount: number, hashes: Int32Array): void {
   for (let i = 0; i < rowCount; i++) hashes[i] = folded(hashes[i]!, known[codes[i]!]!);
 }
 
@@ -87,9 +81,10 @@ export function foldShareCodes(
 export function rowsOfShare(hashes: Int32Array, rowCount: number, share: number, shares: number, into: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < rowCount; i++) {
-    const h = Math.imul(hashes[i]! ^ (hashes[i]! >>> 15), 0x2c1b3c6d);
+    const given = hashes[i]!;
+    const h = Math.imul(given ^ (given >>> 15), 0x2c1b3c6d);
     into[count] = i; // Written in any case: half of the branches would be guessed wrong.
-    count += (((h ^ (h >>> 13)) >>> 16) * shares) >>> 16 === share ? 1 : 0;
+    count += Math.imul(((h ^ (h >>> 13)) >> 16) & 0xffff, shares) >> 16 === share ? 1 : 0;
   }
   return count;
 }

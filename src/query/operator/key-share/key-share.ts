@@ -1,12 +1,21 @@
 /** Keeps the rows of one share of the values of keys, whatever vectors hold them: other threads keep those of the other shares. */
 import { assert } from "../../../base/assert.ts";
 import type { DataType } from "../../../column/data-type.ts";
+import type { TextTable } from "../../../column/text-table.ts";
 import type { DictionaryVector, Vector } from "../../../column/vector.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf } from "../contract/node.ts";
 import { gather, gatherRuns } from "../kernels/gather.ts";
 import { type LaneForm, laneFormOf, lanesInPlace, writeLanes } from "../kernels/lanes.ts";
-import { beginShares, foldShareCodes, foldShareTexts, foldShareWords, rowsOfShare, shareHashOfText } from "../kernels/share-hashes.ts";
+import {
+  beginShares,
+  foldShareCodes,
+  foldShareTexts,
+  foldShareWords,
+  rowsOfShare,
+  shareHashesOf,
+  shareHashOfText,
+} from "../kernels/share-hashes.ts";
 import { viewOf } from "../kernels/text-hash.ts";
 import { isBytesKey } from "../group-keys/text-codes.ts";
 
@@ -45,6 +54,8 @@ export class ShareKeys {
   private rows: Uint32Array = new Uint32Array(0);
   private words: Int32Array = new Int32Array(0);
 
+  private readonly ofTables: WeakMap<TextTable, Int32Array> = new WeakMap();
+
   /** @param types each of `mayShareBy` */
   constructor(types: readonly DataType[]) {
     this.types = types;
@@ -69,14 +80,22 @@ export class ShareKeys {
   private fold(vector: Vector, type: DataType, rowCount: number): void {
     const { hashes } = this;
     const form = laneFormOf(type);
-    if (vector.kind === "coded") {
-      const { bytes, starts, size } = vector.entries;
-      foldShareCodes(viewOf(bytes), starts, vector.codes, size, rowCount, hashes);
-    } else if (vector.kind === "dictionary") foldTextsOf(vector, rowCount, hashes);
+    if (vector.kind === "coded") foldShareCodes(this.hashesOf(vector.entries), vector.codes, rowCount, hashes);
+    else if (vector.kind === "dictionary") foldTextsOf(vector, rowCount, hashes);
     else if (form !== undefined) foldShareWords(this.wordsOf(vector, form, rowCount), form.width, vector.validity, rowCount, hashes);
     else if (vector.kind === "bytes") foldShareTexts(viewOf(vector.bytes), vector.offsets, vector.validity, rowCount, hashes);
     // Else all are NULL, of any type.
     else foldShareTexts(viewOf(new Uint8Array(0)), new Uint32Array(rowCount + 1), new Uint8Array(rowCount), rowCount, hashes);
+  }
+
+  /** Of a table whose rows come in many batches once. */
+  private hashesOf(entries: TextTable): Int32Array {
+    let hashes = this.ofTables.get(entries);
+    if (hashes === undefined) {
+      hashes = shareHashesOf(entries);
+      this.ofTables.set(entries, hashes);
+    }
+    return hashes;
   }
 
   private wordsOf(vector: Vector, form: LaneForm, rowCount: number): Int32Array {

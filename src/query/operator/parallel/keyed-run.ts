@@ -14,7 +14,7 @@
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { newScanMetrics } from "../../../table/scan.ts";
 import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
-import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-context.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { addNodeMetrics, newNodeMetrics, type NodeMetrics } from "../contract/node-metrics.ts";
 import { encodePlan } from "../contract/plan-bytes.ts";
@@ -23,6 +23,7 @@ import { requestOf } from "../scan/scan.ts";
 import type { ScanNode } from "../scan/node.ts";
 import type { KeyedPlan, SharePlan } from "./keyed-plan.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
+import { groupsToCome, type SeenGroups, wholeOf } from "./parts.ts";
 import { mayDifferHere } from "./run-again.ts";
 
 type Batches = AsyncIterable<ExecBatch>;
@@ -30,6 +31,10 @@ type RunPlan = (node: PlanNode, context: ExecContext) => Batches;
 
 /** Part of the rows after which it is too late to begin again. */
 const LATEST_PART = 1 / 4;
+/** Groups that a row must bring: where they are fewer, putting those of parts together takes less than reading all rows twice. */
+const MANY_PART = 1 / 8;
+/** Part of the time that must go into grouping: reading is done by each thread. */
+const GROUPING_PART = 0.35;
 /** Rows after which few groups are taken for few: where rows go in parts, that is done then. */
 const FEW_ROWS = 131_072;
 /** Rows after which nobody asks any more. */
@@ -64,16 +69,20 @@ export async function* byKeys(keyed: KeyedRun, context: ExecContext): Batches {
       if (began.isOver) break;
       yield batch;
     }
-    if (!began.isOver) return began.keepMetrics(context);
+    if (!began.isOver) return;
     if (began.shared === undefined) {
       yield* keyed.otherwise?.() ?? here(alone(context));
       return;
     }
     yield* divided(keyed, began.shared, context);
   } finally {
+    if (!began.isOver) began.keepMetrics(context);
     await began.shared?.release();
   }
 }
+
+/** Whether any groups are divided, as tests want it. */
+const isAlways = ({ groupsMin }: QueryWorkers): boolean => groupsMin <= 1;
 
 /** The same query without other threads. */
 function alone(context: ExecContext): ExecContext {
@@ -89,27 +98,49 @@ class Beginning {
   /** Whether what it gives from now on is nothing. */
   isOver = false;
   private isDecided = false;
+  private before: SeenGroups | undefined;
 
   constructor(plan: KeyedPlan, workers: QueryWorkers, context: ExecContext, hasOtherWay: boolean) {
-    const takesOver = (groups: number, rows: number): boolean | Promise<boolean> => {
+    const takesOver = (groups: number, rows: number, share: number): boolean | Promise<boolean> => {
+      const { before } = this;
+      this.before = { groups, rows };
       if (this.isDecided || (groups < workers.groupsMin && rows < FEW_ROWS)) return false;
-      if (groups >= workers.groupsMin) return this.share(plan, workers, context, rows);
+      if (groups >= workers.groupsMin && (share > GROUPING_PART || isAlways(workers)))
+        return this.share(plan, workers, context, { groups, rows }, before);
       if (hasOtherWay) this.isOver = true;
       this.isDecided = hasOtherWay || rows >= ROWS_LOOKED;
       return this.isOver;
     };
     const metrics = context.metrics === undefined ? undefined : new Map<PlanNode, NodeMetrics>();
-    this.context = { ...alone(context), metrics, groupWatch: { node: plan.groups, takesOver } };
+    // Where rows do not go in parts from the start, they do once a query has taken a while (`beside-run.ts`).
+    this.context = { ...context, workers: hasOtherWay ? undefined : workers, metrics, groupWatch: this.watch(plan, takesOver) };
   }
 
-  private async share({ scan }: KeyedPlan, workers: QueryWorkers, context: ExecContext, rows: number): Promise<boolean> {
+  private watch({ groups: node }: KeyedPlan, takesOver: GroupWatch["takesOver"]): GroupWatch {
+    const isOver = (): boolean => this.isOver;
+    return {
+      node,
+      takesOver,
+      get isOver() {
+        return isOver();
+      },
+    };
+  }
+
+  private async share(
+    { scan }: KeyedPlan,
+    workers: QueryWorkers,
+    context: ExecContext,
+    now: SeenGroups,
+    before: SeenGroups | undefined,
+  ): Promise<boolean> {
     this.isDecided = true;
     if (!workers.hasRoom) return false;
     const metrics = context.metrics === undefined ? undefined : newScanMetrics();
     const shared = await scan.table.share?.(requestOf(scan, context), workers.limits, metrics);
     if (shared === undefined) return false;
     const all = shared.parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
-    if (rows > all * LATEST_PART && workers.groupsMin > 1) {
+    if (!isAlways(workers) && (now.rows > all * LATEST_PART || groupsToCome(now, before, all) < all * MANY_PART)) {
       await shared.release();
       return false;
     }
@@ -194,7 +225,7 @@ class OtherShare {
     const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
     this.plan = plan;
     this.share = share;
-    this.whole = wholeOf(shared);
+    this.whole = wholeOf(shared.parts);
     this.bytesMax = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / (2 * SHARES_MAX))));
     const job = {
       plan: encodePlan(plan.top),
@@ -227,20 +258,6 @@ class OtherShare {
       throw error;
     }
   }
-}
-
-/** All parts of a scan as one. */
-function wholeOf({ parts }: SharedScan): ScanPart {
-  const [first] = parts;
-  if (first === undefined) throw new Error("a scan that is shared has parts");
-  let { slots, timeRange, rowCount } = first;
-  for (const part of parts.slice(1)) {
-    slots = { start: Math.min(slots.start, part.slots.start), end: Math.max(slots.end, part.slots.end) };
-    const { start, end } = part.timeRange;
-    timeRange = { start: start < timeRange.start ? start : timeRange.start, end: end > timeRange.end ? end : timeRange.end };
-    rowCount += part.rowCount;
-  }
-  return { slots, timeRange, rowCount };
 }
 
 /** This thread's share, over the rows that the others read. */

@@ -18,6 +18,7 @@ import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-contex
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
 import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
+import { beside, besidePlanOf } from "./beside-run.ts";
 import { byKeys } from "./keyed-run.ts";
 import { type KeyedPlan, keyedPlanOf } from "./keyed-plan.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
@@ -50,7 +51,7 @@ type Batches = AsyncIterable<ExecBatch>;
 /** An aggregation, in parts if it can be and is worth it. @param run runs a plan on this thread, with all that is below it */
 export function sharedAggregate(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere, run: RunHere): Batches {
   const merge = (rows: Batches, { phases }: KeyedPlan): Batches => (phases === undefined ? rows : mergedGroups(phases, rows, context));
-  return dividedByKeys(node, context, { here, run, merge, inParts: (own) => aggregateInParts(node, own, here) });
+  return dividedByKeys(node, context, { here, run, merge, inParts: (own) => aggregateInParts(node, own, here, run) });
 }
 
 /** An operator over a filter or over groups, in parts if it can be and is worth it. */
@@ -87,15 +88,19 @@ function dividedByKeys(node: PlanNode, context: ExecContext, { here, run, merge,
   return byKeys({ plan, node, workers, here: (own) => here(node, own), run, merge: (rows) => merge(rows, plan), otherwise }, context);
 }
 
+/** Whether operators of a query may run elsewhere. */
+const maySplit = ({ onSource, interpretOnly }: ExecContext): boolean => onSource === undefined && !interpretOnly;
+
 /** It was asked already how many groups there are. */
-const NOBODY: GroupWatch = { node: undefined, takesOver: () => false };
+const NOBODY: GroupWatch = { node: undefined, isOver: false, takesOver: () => false };
 
 /**
  * A plan whose groups may be divided by their keys, here and now. Few rows may pass a filter, and until they have none can tell how many
  * groups there are: where rows go in parts, those with filters do.
  */
-function keyedPlan(node: PlanNode, { workers, onSource, interpretOnly, groupWatch }: ExecContext): KeyedPlan | undefined {
-  if (workers === undefined || groupWatch !== undefined || onSource !== undefined || interpretOnly) return undefined;
+function keyedPlan(node: PlanNode, context: ExecContext): KeyedPlan | undefined {
+  const { workers, groupWatch } = context;
+  if (workers === undefined || groupWatch !== undefined || !maySplit(context)) return undefined;
   if (workers.groupsMin === Number.POSITIVE_INFINITY) return undefined;
   const plan = keyedPlanOf(node);
   if (plan?.scan.table.share === undefined || (plan.isFiltered && workers.sharesRows)) return undefined;
@@ -104,7 +109,14 @@ function keyedPlan(node: PlanNode, { workers, onSource, interpretOnly, groupWatc
   return isLarge && request.timeRange.start < request.timeRange.end ? plan : undefined;
 }
 
-async function* aggregateInParts(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere): Batches {
+async function* aggregateInParts(node: NodeOf<"aggregate">, context: ExecContext, here: RunHere, run: RunHere): Batches {
+  const { workers } = context;
+  const plan = workers?.sharesRows === false && maySplit(context) ? besidePlanOf(node) : undefined;
+  if (plan !== undefined && workers !== undefined) {
+    const merge = (rows: Batches): Batches => mergedGroups(plan.phases, rows, { ...context, groupWatch: undefined });
+    yield* beside(plan, workers, context, (own) => here(node, own), run, merge);
+    return;
+  }
   const phases = twoPhases(node);
   const shareable = phases === undefined ? undefined : shareableOf(phases.partial, context);
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
