@@ -129,7 +129,9 @@ export class WorkerPool implements QueryWorkers {
   }
 
   get hasRoom(): boolean {
-    return this.open < FRAGMENTS_MAX && !this.isClosed && this.parts.clock.monotonicMillis() >= this.restUntil;
+    // Where no core is left for workers, queries that run beside each other have the cores among them.
+    const most = this.sharesRows ? FRAGMENTS_MAX : this.threads;
+    return this.open < most && !this.isClosed && this.parts.clock.monotonicMillis() >= this.restUntil;
   }
 
   /** Bytes of pages that the workers keep, as they said last. */
