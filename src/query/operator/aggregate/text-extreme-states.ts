@@ -8,7 +8,7 @@ import type { VectorEvaluator } from "../../expression/evaluator.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { Segments } from "../group-keys/group-keys.ts";
 import { rowKeys, type TextKey } from "../kernels/row-keys.ts";
-import { TextExtremes } from "../kernels/text-extremes.ts";
+import { TextExtremes } from "../kernels/texts/text-extremes.ts";
 import type { AggregateState } from "./aggregate-state.ts";
 
 /** Whether values of a type order as their bytes do: those of wide decimals once the sign is flipped. */

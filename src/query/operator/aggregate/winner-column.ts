@@ -12,7 +12,7 @@ import { grown } from "../../../base/bytes/longer-array.ts";
 import { growth, owned, type Reserve, textBytes } from "../../function/aggregate/accumulator.ts";
 import type { Value } from "../../function/value/value.ts";
 import { valueAt, valuesVector } from "../../expression/vector-values.ts";
-import { KeptTexts } from "../kernels/kept-texts.ts";
+import { KeptTexts } from "../kernels/texts/kept-texts.ts";
 import type { WinnerTracker } from "./winner-states.ts";
 
 type Dictionary = DictionaryVector["dictionary"];

@@ -3,7 +3,7 @@
  * and set operations tell rows by.
  *
  *   one column of fixed width    its words (`kernels/lanes.ts`) ─► kernels/word-table.ts
- *   one column of bytes          kernels/text-numbers.ts
+ *   one column of bytes          kernels/texts/text-numbers.ts
  *   several                      flags of NULL, prefix, words, numbers of bytes, side by side ─► kernels/word-table.ts
  */
 import { presenceOf } from "../../../column/coded-text.ts";

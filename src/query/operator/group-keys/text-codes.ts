@@ -5,8 +5,8 @@
 import { formOf, type DataType } from "../../../column/data-type.ts";
 import { type TextTable, utf8Text } from "../../../column/text-table.ts";
 import type { CodedVector, DictionaryVector, Validity, Vector } from "../../../column/vector.ts";
-import { CompactTexts } from "../kernels/compact-texts.ts";
-import { TextNumbers } from "../kernels/text-numbers.ts";
+import { CompactTexts } from "../kernels/texts/compact-texts.ts";
+import { TextNumbers } from "../kernels/texts/text-numbers.ts";
 import { NO_NUMBER } from "../kernels/word-table.ts";
 
 /** The code of a dictionary's entry that was not asked for yet. */

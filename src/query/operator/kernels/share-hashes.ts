@@ -5,7 +5,7 @@
  */
 import type { TextTable } from "../../../column/text-table.ts";
 import type { Validity } from "../../../column/vector.ts";
-import { viewOf } from "./text-hash.ts";
+import { viewOf } from "./texts/text-hash.ts";
 
 /** What NULL folds as. */
 const NULL_WORD = 0x2c1b3c6d;

@@ -11,8 +11,8 @@ import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
 import { assert } from "../../../base/assert.ts";
 import type { BytesVector, CodedVector, NumberArray, Validity, Vector } from "../../../column/vector.ts";
 import { arrayLoop } from "./array-loop.ts";
-import type { HashedTexts } from "./compact-texts.ts";
-import { textHash, viewOf } from "./text-hash.ts";
+import type { HashedTexts } from "./texts/compact-texts.ts";
+import { textHash, viewOf } from "./texts/text-hash.ts";
 
 const PART_BITS = 8;
 /** Parts of the rows. */

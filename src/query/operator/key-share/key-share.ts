@@ -16,7 +16,7 @@ import {
   shareHashesOf,
   shareHashOfText,
 } from "../kernels/share-hashes.ts";
-import { viewOf } from "../kernels/text-hash.ts";
+import { viewOf } from "../kernels/texts/text-hash.ts";
 import { isBytesKey } from "../group-keys/text-codes.ts";
 
 const encoder = new TextEncoder();

@@ -2,7 +2,7 @@
  * Hashes of texts for tables that are looked at through views, eight bytes at a time in two halves that do not wait for each other; and
  * whether two texts are equal, four bytes at a time (32 bytes: 8 ns where single bytes take 19).
  */
-import { HASH_FACTOR, HASH_SEED } from "../../../base/bytes/hash.ts";
+import { HASH_FACTOR, HASH_SEED } from "../../../../base/bytes/hash.ts";
 
 /** Begins the second half. */
 const SECOND_SEED: number = Math.imul(HASH_SEED, 0x9e3779b1) | 1;

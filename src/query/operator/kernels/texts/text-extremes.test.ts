@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { compareValues } from "../../function/value/value.ts";
+import { compareValues } from "../../../function/value/value.ts";
 import { TextExtremes } from "./text-extremes.ts";
 
 type Row = readonly [group: number, text: Uint8Array | undefined];

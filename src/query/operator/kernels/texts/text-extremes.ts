@@ -6,9 +6,9 @@
  *
  * 500,000 texts of 32 bytes, processor time (sort.bench.ts): in one group 102 ms as strings -> 3, in 100,000 groups 894 -> 86.
  */
-import { grown } from "../../../base/bytes/longer-array.ts";
+import { grown } from "../../../../base/bytes/longer-array.ts";
 import { compareBytes, type GroupTexts, KeptTexts } from "./kept-texts.ts";
-import type { TextKey } from "./row-keys.ts";
+import type { TextKey } from "../row-keys.ts";
 
 /** Texts of a batch, by entries where they repeat. */
 type Texts = Pick<TextKey, "offsets" | "bytes" | "codes" | "validity">;

@@ -7,12 +7,12 @@
  *   hashes, places, lengths   of each number: its hash, where its bytes lie (number of the chunk, position), and how many they are
  *   chunks   the bytes, in pieces of up to 1 MiB, or of one longer text
  */
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import { resized } from "../../../base/bytes/longer-array.ts";
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import { resized } from "../../../../base/bytes/longer-array.ts";
 import { sameBytes, textHash, viewOf } from "./text-hash.ts";
 import type { Texts } from "./text-numbers.ts";
-import { NO_NUMBER } from "./word-table.ts";
+import { NO_NUMBER } from "../word-table.ts";
 
 const SLOTS_MIN = 64;
 /** Arrays shorter than that are made four times as long: what is not written takes no memory. */

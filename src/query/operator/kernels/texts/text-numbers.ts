@@ -13,13 +13,13 @@
  * 200,000 261 and 210, 1M 957 and 465. 2M texts as strings in a `Map` and so (rows as in key-table.bench.ts): nearly all different of
  * 32 bytes 1,430 to 5,800 -> 520 to 650.
  */
-import { HashSlots } from "../../../base/bytes/hash-slots.ts";
-import { longer } from "../../../base/bytes/longer-array.ts";
-import { DbError } from "../../../base/error.ts";
-import { StatusCode } from "../../../base/status-code.ts";
-import type { Validity } from "../../../column/vector.ts";
+import { HashSlots } from "../../../../base/bytes/hash-slots.ts";
+import { longer } from "../../../../base/bytes/longer-array.ts";
+import { DbError } from "../../../../base/error.ts";
+import { StatusCode } from "../../../../base/status-code.ts";
+import type { Validity } from "../../../../column/vector.ts";
 import { textHash, textHashes, viewOf } from "./text-hash.ts";
-import { NO_NUMBER } from "./word-table.ts";
+import { NO_NUMBER } from "../word-table.ts";
 
 const SLOTS_MIN = 256;
 /** As in `word-table.ts`. */

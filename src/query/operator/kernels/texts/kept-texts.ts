@@ -4,7 +4,7 @@
  *   slots   of 8, 16, 32 … bytes; what a longer text leaves is taken by the next of its size, so that nothing is ever compacted
  *   chunks  of 1 MiB, or of one slot that is larger
  */
-import { grown } from "../../../base/bytes/longer-array.ts";
+import { grown } from "../../../../base/bytes/longer-array.ts";
 
 const CHUNK_BITS = 20;
 const CHUNK_BYTES = 1 << CHUNK_BITS;
