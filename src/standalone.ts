@@ -199,7 +199,7 @@ async function openDatabase(
   opened.defer(await lockLogFolder(settings.wal.dir));
   const memory = new ServerMemory(memoryLimitOf(settings));
   const shared = new SharedState(ingestThreadsOf(settings) - 1);
-  const queryThreads = queryThreadsOf(settings, memory.bytesMax);
+  const queryThreads = queryThreadsOf(settings);
   const wished = Math.max(PAGE_CACHE_BYTES, Math.floor(memory.bytesMax * PAGE_CACHE_PART_LARGE));
   const pages = pageMemoryOf(Math.min(wished, Math.floor(memory.bytesMax * PAGE_CACHE_PART)), queryThreads);
   const scheduler = new Scheduler();

@@ -648,8 +648,13 @@ export const KNOBS: Knobs = {
       kind: optional(int(0, QUERY_WORKERS_MAX)),
       default: undefined,
       example: 2,
-      reason:
-        "Threads that read large tables for queries beside writes; unset is one a core but two, on two cores one for half of what is long.",
+      reason: "Threads that read large tables for queries beside writes; unset is one a core but two, 0 is none.",
+    },
+    helps: {
+      key: "query.helper",
+      kind: bool,
+      default: false,
+      reason: "Where query.workers is unset and gives none, a thread takes half of long aggregations, and a third of the pages' memory.",
     },
     rehearses: {
       key: "query.rehearsal",

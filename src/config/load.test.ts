@@ -435,6 +435,7 @@ memory_limit = "1GiB"
 plan_cache_size = "8MiB"
 spill_limit = "16GiB"
 spill_dir = "./varve_data/tmp"
+helper = false
 rehearsal = true
 promql.samples = 50000000
 promql.series = 1000000

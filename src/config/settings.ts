@@ -231,6 +231,8 @@ export interface QuerySettings {
   readonly spillDir: string;
   /** Threads of large scans; undefined: one a core but one. */
   readonly workers: number | undefined;
+  /** Whether a thread takes half of long aggregations where no core is left for workers. */
+  readonly helps: boolean;
   /** Whether statements are rehearsed after the start. */
   readonly rehearses: boolean;
   /** Samples, and series, that one PromQL query may read; 0: no limit. */
