@@ -8,12 +8,28 @@ const FORMAT_NAMES: Readonly<Record<AnswerFormat, string>> = { json: "json", csv
 
 /** Sends a query and reads its answer, in the default format unless one is named. @throws Error for a status but 200, after `secondsMax` */
 export async function fetchAnswer(baseUrl: string, sql: string, format: AnswerFormat | undefined, secondsMax: number): Promise<Uint8Array> {
+  const response = await asked(baseUrl, sql, format, secondsMax);
+  return await response.bytes();
+}
+
+/**
+ * The same for its time: each piece is let go as it comes. Keeping 187 MB costs the client 180 ms of processor time that are no query's.
+ *
+ * @returns bytes of the answer
+ */
+export async function drainAnswer(baseUrl: string, sql: string, format: AnswerFormat | undefined, secondsMax: number): Promise<number> {
+  const response = await asked(baseUrl, sql, format, secondsMax);
+  let bytes = 0;
+  for await (const piece of response.body ?? []) bytes += piece.length;
+  return bytes;
+}
+
+async function asked(baseUrl: string, sql: string, format: AnswerFormat | undefined, secondsMax: number): Promise<Response> {
   const body = new URLSearchParams(format === undefined ? { sql } : { sql, format: FORMAT_NAMES[format] });
   const signal = AbortSignal.timeout(secondsMax * 1000);
   const response = await fetch(`${baseUrl}/v1/sql`, { method: "POST", body, signal });
-  const bytes = await response.bytes();
-  if (response.status === 200) return bytes;
-  throw new Error(`${response.status} ${new TextDecoder().decode(bytes.subarray(0, 300))}`);
+  if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`);
+  return response;
 }
 
 /**

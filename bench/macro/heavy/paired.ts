@@ -10,7 +10,7 @@ import type { RunningTarget } from "../target.ts";
 import { type DuckdbSession, duckdbDigest } from "./duckdb-session.ts";
 import type { HeavyQuery } from "./heavy-query.ts";
 import { varveDigest } from "./heavy-query.ts";
-import { fetchAnswer, largeDifference } from "./large-answer.ts";
+import { drainAnswer, fetchAnswer, largeDifference } from "./large-answer.ts";
 
 /** Answers agree. */
 export const RIGHT = "right";
@@ -78,7 +78,7 @@ class Meter {
 export async function runPaired(pair: Pair, query: HeavyQuery): Promise<PairedResult> {
   const { running, duckdb, runs, timesDuckdb } = pair;
   const { pid } = running.server;
-  const ask = (): Promise<Uint8Array> => fetchAnswer(running.baseUrl, query.sql, query.fetchedAs, STATEMENT_SECONDS_MAX);
+  const ask = (): Promise<number> => drainAnswer(running.baseUrl, query.sql, query.fetchedAs, STATEMENT_SECONDS_MAX);
   const askDuckdb = (): Promise<unknown> => duckdb.run(query.duckdbSql ?? query.sql);
   const own = new Meter(() => readProcess(pid).cpuSeconds);
   const other = new Meter(() => ownCpuSeconds());
@@ -87,7 +87,7 @@ export async function runPaired(pair: Pair, query: HeavyQuery): Promise<PairedRe
   let status = RIGHT;
   const started = performance.now();
   try {
-    status = await difference(pair, query, await ask());
+    status = await difference(pair, query, await fetchAnswer(running.baseUrl, query.sql, query.fetchedAs, STATEMENT_SECONDS_MAX));
     if (status === RIGHT) {
       for (let run = 0; run < runs && (run === 0 || performance.now() - started < QUERY_MS_MAX); run++) {
         await own.time(ask);
