@@ -72,7 +72,7 @@ const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
 const PAGE_CACHE_BYTES = 256 * 1024 * 1024;
 const PAGE_CACHE_PART_LARGE = 1 / 8;
 /** Part of the memory limit that is used where the limit is small: pages, all queries together. */
-const PAGE_CACHE_PART = 1 / 4;
+const PAGE_CACHE_PART = 1 / 3;
 const QUERIES_PART = 1 / 2;
 /** What queries leave free of it: garbage comes between two looks at the process, and arrays are copied before they are let go. */
 const FREE_PART = 1 / 16;
