@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium)("the dashboard", () => {
           await picture(page, `ingest-${look}`);
           expect([look, "ingest", await axe(page)]).toEqual([look, "ingest", []]);
           await go(page, "live");
-          await page.until(`document.querySelectorAll(".figure canvas").length === 8`);
+          await page.until(`document.querySelectorAll(".figure canvas").length === 10`);
           await picture(page, `live-${look}`);
           expect([look, "live", await axe(page)]).toEqual([look, "live", []]);
           await go(page, "settings");
