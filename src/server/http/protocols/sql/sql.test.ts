@@ -388,7 +388,7 @@ describe("large answers", () => {
         throw new DbError(StatusCode.EngineExecuteQuery, "division by zero");
       }),
     ];
-    const answer = await rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const answer = await rawExchange(server.port, "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\n\r\n", 10_000);
     expect(answer).toStartWith("HTTP/1.1 200");
     expect(answer).not.toContain("\r\n0\r\n\r\n");
     expect(answer).toMatch(/<(reset|closed)>$/);
@@ -407,7 +407,7 @@ describe("large answers", () => {
       ),
     ];
     const request = "GET /v1/sql?sql=x HTTP/1.1\r\nHost: localhost\r\nX-Greptime-Timeout: 100ms\r\n\r\n";
-    const answer = await rawExchange(timed.server.port, request);
+    const answer = await rawExchange(timed.server.port, request, 10_000); // It ends with the connection.
     await timed.server.stop(50);
     expect(answer).toStartWith("HTTP/1.1 200");
     expect(answer).toMatch(/<(reset|closed)>$/);
