@@ -22,7 +22,7 @@ import type { ScanNode } from "../scan/node.ts";
 import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
 import { wholeOf } from "./parts.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
-import { mayDifferHere } from "./run-again.ts";
+import { orHere } from "./run-again.ts";
 import { type TwoPhases, twoPhases } from "./two-phase.ts";
 
 type Batches = AsyncIterable<ExecBatch>;
@@ -88,19 +88,7 @@ export async function* beside(
     yield* here(alone);
     return;
   }
-  let isBegun = false;
-  try {
-    for await (const batch of merge(new BesideRun(plan, shared, workers, context, run).rows())) {
-      isBegun = true;
-      yield batch;
-    }
-    return;
-  } catch (error) {
-    if (isBegun || !mayDifferHere(error)) throw error;
-  } finally {
-    await shared.release(); // No thread reads it: the run waits for that.
-  }
-  yield* here(alone);
+  yield* orHere(merge(new BesideRun(plan, shared, workers, context, run).rows()), shared, () => here(alone));
 }
 
 /** One run. Invariant: parts `[first, last)` are nobody's yet. */

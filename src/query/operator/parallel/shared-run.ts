@@ -23,7 +23,7 @@ import { byKeys } from "./keyed-run.ts";
 import { type KeyedPlan, keyedPlanOf } from "./keyed-plan.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
 import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
-import { mayDifferHere } from "./run-again.ts";
+import { orHere } from "./run-again.ts";
 import { type TwoPhases, twoPhases } from "./two-phase.ts";
 
 type NodeOf<K extends PlanNode["kind"]> = Extract<PlanNode, { kind: K }>;
@@ -140,27 +140,6 @@ async function* topInParts(node: NodeOf<"sort">, context: ExecContext, here: Run
   if (shareable === undefined) yield* here(node, context);
   else if (shared === undefined) yield* here(node, alone(context));
   else yield* orHere(sort(rowsOf(shareable, shared, node, context, true)), shared, () => here(node, alone(context)));
-}
-
-/** What the parts come to; the same from this thread where they fail before any of it, for a reason that need not hold here. */
-async function* orHere(
-  batches: AsyncIterable<ExecBatch>,
-  shared: SharedScan,
-  otherwise: () => AsyncIterable<ExecBatch>,
-): AsyncIterable<ExecBatch> {
-  let isBegun = false;
-  try {
-    for await (const batch of batches) {
-      isBegun = true;
-      yield batch;
-    }
-    return;
-  } catch (error) {
-    if (isBegun || !mayDifferHere(error)) throw error;
-  } finally {
-    await shared.release(); // No thread reads it: whoever reads parts waits for that.
-  }
-  yield* otherwise();
 }
 
 /** The same query without other threads: below an operator that stays here nothing is asked again. */
