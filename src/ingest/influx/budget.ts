@@ -6,6 +6,8 @@ export class Budget {
   used = 0;
   /** Field names held now, over all measurements. */
   names = 0;
+  /** Those of them that the request under way brought. */
+  newNames = 0;
   private readonly bytesMax: number;
 
   constructor(bytesMax: number) {
@@ -29,9 +31,16 @@ export class Budget {
     this.used -= bytes;
   }
 
+  /** Counts a field name that is held from now on. */
+  addName(): void {
+    this.names++;
+    this.newNames++;
+  }
+
   /** Forgets everything that was taken. */
   reset(): void {
     this.used = 0;
     this.names = 0;
+    this.newNames = 0;
   }
 }

@@ -4,6 +4,7 @@ import { FIELD_TEXT_BYTES_MAX, ERROR_LINES_MAX, TABLE_COLUMNS_MAX } from "../../
 import { INT32, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import type { FieldWrite } from "../../table/write-batch.ts";
 import { type DecodeOptions, type DecodeResult, InfluxDecoder, type LineError } from "./decode.ts";
+import { FIELD_NAMES_MAX, MEASUREMENTS_MAX } from "./limits.ts";
 
 const OPTIONS: DecodeOptions = {
   database: "public",
@@ -279,6 +280,36 @@ describe("names and types", () => {
     const result = decode(line(TABLE_COLUMNS_MAX) + line(TABLE_COLUMNS_MAX + 1) + line(TABLE_COLUMNS_MAX));
     expect(result.errors.map((error) => `${error.line} ${error.reason}`)).toEqual(["2 the request gives a table more than 4096 columns"]);
     expect(result.rowCount).toBe(2);
+  });
+});
+
+describe("a decoder that remembers much", () => {
+  const lines = (from: number, to: number, line: (i: number) => string): string =>
+    Array.from({ length: to - from }, (_, i) => line(from + i)).join("\n");
+
+  test("takes a request's new measurements, however many earlier ones brought", () => {
+    const decoder = new InfluxDecoder();
+    const line = (i: number): string => `t${i} v=1`;
+    const edge = MEASUREMENTS_MAX - 10;
+    expect(decode(lines(0, edge, line), {}, decoder).errorCount).toBe(0);
+    expect(decode(lines(edge, edge + 1000, line), {}, decoder)).toMatchObject({ rowCount: 1000, errorCount: 0 });
+    expect(decode(lines(0, 1000, line), {}, decoder)).toMatchObject({ rowCount: 1000, errorCount: 0 });
+  });
+
+  test("takes a request's new field names, however many earlier ones brought", () => {
+    const decoder = new InfluxDecoder();
+    const names = 1000;
+    const line = (i: number): string => `t${i} ${Array.from({ length: names }, (_, f) => `f${i}_${f}=1`).join(",")}`;
+    const half = Math.floor(FIELD_NAMES_MAX / 2 / names);
+    const most = Math.floor(FIELD_NAMES_MAX / names);
+    expect(decode(lines(0, half, line), {}, decoder).errorCount).toBe(0);
+    expect(decode(lines(half, half + most, line), {}, decoder)).toMatchObject({ rowCount: most, errorCount: 0 });
+  });
+
+  test("refuses what one request names beyond the limit", () => {
+    const result = decode(lines(0, MEASUREMENTS_MAX + 2, (i) => `t${i} v=1`));
+    expect([result.rowCount, result.errorCount]).toEqual([MEASUREMENTS_MAX, 2]);
+    expect(result.errors[0]?.reason).toBe("the request names more than 65536 measurements; send it in parts");
   });
 });
 

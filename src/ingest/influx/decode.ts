@@ -37,6 +37,8 @@ export class InfluxDecoder {
   private idleTimer: ReturnType<typeof setTimeout> | undefined;
   /** Whether a request came since the timer was set. */
   private isUsed = false;
+  /** Measurements that the request under way brought. */
+  private newTables = 0;
 
   /**
    * @param dictionaryBytesMax bytes of raw series keys after which the dictionary is cleared between two requests
@@ -65,6 +67,8 @@ export class InfluxDecoder {
    */
   decode(bytes: Uint8Array, options: DecodeOptions): DecodeResult {
     this.tidy();
+    this.newTables = 0;
+    this.budget.newNames = 0;
     this.isUsed = true;
     if (this.idleTimer === undefined) this.watch();
     this.lines ??= new LineDecoder(this.series, this.budget, options);
@@ -126,9 +130,10 @@ export class InfluxDecoder {
   private builderOf(table: string): TableBuilder | undefined {
     let builder = this.tables.get(table);
     if (builder === undefined) {
-      if (this.tables.size >= MEASUREMENTS_MAX || !this.budget.take(OBJECT_BYTES)) return undefined;
+      if (this.newTables >= MEASUREMENTS_MAX || !this.budget.take(OBJECT_BYTES)) return undefined;
       builder = new TableBuilder(table, this.budget);
       this.tables.set(table, builder);
+      this.newTables++;
     }
     return builder;
   }

@@ -17,10 +17,16 @@ export const RETAINED_BYTES_MAX: number = 128 * 1024 * 1024;
  */
 export const IDLE_MILLIS: number = 120_000;
 
-/** Most measurements that a decoder remembers; a request that names more has its further lines refused. */
+/**
+ * Most measurements that one request may name for the first time; its further lines are refused. A decoder remembers fewer than twice as
+ * many: with so many it begins anew before the next request.
+ */
 export const MEASUREMENTS_MAX = 65_536;
 
-/** Most field names that a decoder remembers over all measurements; a request that names more has its further lines refused. */
+/**
+ * Most field names, over all measurements, that one request may name for the first time; its further lines are refused. A decoder that
+ * remembers half as many begins anew before the next request.
+ */
 export const FIELD_NAMES_MAX = 262_144;
 
 /** Bytes that a field name, a column or a measurement costs beside its values: an estimate that counts towards the limits above. */

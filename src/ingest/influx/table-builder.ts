@@ -102,10 +102,10 @@ export class TableBuilder {
     const count = names.list.length;
     let full: Reason | undefined;
     if (count >= REGISTERED_NAMES_MAX) full = Reason.Columns;
-    else if (budget.names >= FIELD_NAMES_MAX) full = Reason.FieldNames;
+    else if (budget.newNames >= FIELD_NAMES_MAX) full = Reason.FieldNames;
     const field = names.find(bytes, start, full, failure);
     if (names.list.length > count) {
-      budget.names++;
+      budget.addName();
       for (const part of parts) part.columns.push(NO_COLUMN);
     }
     return field;

@@ -4,6 +4,7 @@ import { rowsOf } from "../../../test/support/batch-rows.ts";
 import { FLOAT64, INT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import type { KnownColumn } from "../../table/write-batch.ts";
 import { OpenTsdbDecoder, PutBodyError, type PutOptions, type PutResult } from "./decode.ts";
+import { METRICS_MAX } from "./limits.ts";
 
 const encoder = new TextEncoder();
 const TABLE_NAME = /^[a-zA-Z_:-][a-zA-Z0-9_:\-.@#]*$/;
@@ -50,6 +51,18 @@ function refuse(body: string, message: RegExp): void {
 }
 
 const T = 1_346_846_400;
+
+test("a request's new metrics are taken, however many earlier requests brought", () => {
+  const decoder = new OpenTsdbDecoder();
+  const put = (from: number, to: number): PutResult => {
+    const points = Array.from({ length: to - from }, (_, i) => `{"metric":"m${from + i}","timestamp":${T},"value":1,"tags":{}}`);
+    return decoder.decode(encoder.encode(`[${points.join(",")}]`), optionsOf());
+  };
+  const edge = METRICS_MAX - 10;
+  expect(put(0, edge).errorCount).toBe(0);
+  expect(put(edge, edge + 1000)).toMatchObject({ rowCount: 1000, errorCount: 0 });
+  expect(put(0, METRICS_MAX + 2)).toMatchObject({ rowCount: METRICS_MAX, errorCount: 2 });
+});
 
 describe("JSON", () => {
   test("one point, and an array of points", () => {

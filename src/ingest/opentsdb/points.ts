@@ -37,6 +37,8 @@ export class Points {
   private shapeOf: TagShape[] = [];
   private touched: MetricRows[] = [];
   private heldBytes = 0;
+  /** Metrics that the request under way brought. */
+  private newMetrics = 0;
 
   constructor(bytesMax: number = SERIES_DICTIONARY_BYTES_MAX) {
     this.dictionary = new SeriesDictionary(bytesMax);
@@ -52,6 +54,7 @@ export class Points {
     this.options = options;
     this.epoch++;
     this.rowCount = 0;
+    this.newMetrics = 0;
     for (const rows of this.touched) rows.rowCount = 0;
     this.touched = [];
     if (!this.dictionary.full && this.metrics.size < METRICS_MAX && this.heldBytes <= RETAINED_BYTES_MAX) return;
@@ -147,7 +150,8 @@ export class Points {
   }
 
   private addMetric(metric: string): MetricRows | undefined {
-    if (this.metrics.size >= METRICS_MAX) return undefined;
+    if (this.newMetrics >= METRICS_MAX) return undefined;
+    this.newMetrics++;
     const rows = new MetricRows(metric);
     this.metrics.set(metric, rows);
     return rows;
