@@ -274,7 +274,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { now, failures: troubles.failures };
   }
 
-  /** Series that are held, dead ones among them, and how often a table's were begun anew. */
+  /** Series that are held, dead ones among them, as of the last round of upkeep, and how often a table's were begun anew. */
   get seriesState(): { readonly count: number; readonly renewals: number } {
     const { seriesCount: count, renewals } = this.parts.series;
     return { count, renewals };

@@ -25,6 +25,9 @@ const URGENT_BYTES_MIN = 1024 * 1024;
 /** A table whose registry was renewed in a hurry and that has come back to so much of it has what it needs. */
 const NEEDED_PART = 3 / 4;
 
+/** Tables that are looked at in one stretch of the thread: 4 ms at most. */
+const TABLES_A_STRETCH = 8192;
+
 /** When registries are renewed. */
 export interface SeriesRenewalLimits {
   /** Series below which a registry is not worth it: about 100 KB. */
@@ -60,6 +63,7 @@ export class SeriesRenewal {
   private readonly parts: SeriesRenewalParts;
   private readonly limits: SeriesRenewalLimits;
   private counted = 0;
+  private countedSeries = 0;
   private restUntil = 0;
   private round: Promise<void> | undefined;
   /** Bytes of registries before they were renewed in a hurry. */
@@ -71,11 +75,12 @@ export class SeriesRenewal {
     parts.memory.register("series", { bytes: () => this.counted });
   }
 
-  /** Series that registries hold, dead ones among them. */
+  /**
+   * Series that registries hold, dead ones among them, as of the last round. Counted there, since whoever asks waits for nothing: a scrape
+   * of 65,536 tables took 27 ms more when it went through them.
+   */
   get seriesCount(): number {
-    let count = 0;
-    for (const { registry } of this.parts.live.entries()) count += registry.count;
-    return count;
+    return this.countedSeries;
   }
 
   /** Counts, renews what is worth it, and refuses new series while they hold too much. To be called once a second. */
@@ -89,13 +94,16 @@ export class SeriesRenewal {
   private async oneRound(): Promise<void> {
     const { shared, clock, memory } = this.parts;
     const bytesMax = memory.bytesMax * SERIES_PART;
-    this.count();
+    await this.count();
     const isShort = this.counted > bytesMax;
     if (clock.monotonicMillis() >= this.restUntil) {
-      const due = [...this.parts.live.entries()].filter((entry) => this.isDue(entry, isShort));
+      const due: TableEntry[] = [];
+      await this.eachTable((entry) => {
+        if (this.isDue(entry, isShort)) due.push(entry);
+      });
       for (const entry of due) await this.renew(entry, isShort);
       if (due.length > 0) {
-        this.count();
+        await this.count();
         this.restUntil = clock.monotonicMillis() + this.limits.restMillis;
       }
     }
@@ -139,12 +147,25 @@ export class SeriesRenewal {
     );
   }
 
-  private count(): void {
-    const { live, shared } = this.parts;
+  private async count(): Promise<void> {
+    const { shared } = this.parts;
     let bytes = this.parts.threadSeriesBytes();
+    let series = 0;
     for (let thread = 1; thread <= shared.threads; thread++) bytes += shared.seriesBytes(thread);
-    for (const { registry, marks, physical } of live.entries())
+    await this.eachTable(({ registry, marks, physical }) => {
       bytes += registry.byteLength + marks.byteLength + (physical?.seriesBytes ?? 0);
+      series += registry.count;
+    });
     this.counted = bytes;
+    this.countedSeries = series;
+  }
+
+  /** Calls `visit` for each table; other work comes between when there are many. */
+  private async eachTable(visit: (entry: TableEntry) => void): Promise<void> {
+    let seen = 0;
+    for (const entry of this.parts.live.entries()) {
+      if (++seen % TABLES_A_STRETCH === 0) await this.parts.scheduler.nextRound();
+      visit(entry);
+    }
   }
 }
