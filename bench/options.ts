@@ -48,7 +48,7 @@ Examples:
   bun bench otlp --rows 1000000 --batch 5000   OTLP metrics, logs and traces; protobuf, with gzip, and JSON for logs
   bun bench logs                               a million lines through pipelines: NDJSON as it is, text with dissect and date
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
-  bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, starts
+  bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, /metrics, starts
   bun bench columns                            a table of 1,000 columns beside one of 10
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 

@@ -68,6 +68,7 @@ export function tablesText(results: readonly TablesResult[]): string {
       `${of((r) => r.files, whole)}; ${of((r) => r.diskBytes / MIB, two)}; ${of((r) => r.flushBytesWritten / MIB, whole)}`,
     ],
     ["one table, rows in files: first, warm, p95 ms", timings(results.map((r) => r.inFiles))],
+    ["/metrics, one in 130 ms: first, warm, p95 ms", timings(results.map((r) => r.scrapes))],
     ["clean stop, s", of((r) => r.stopSeconds, two)],
     ["ready after a clean stop, s", of((r) => r.readySeconds, two)],
   ];

@@ -38,6 +38,8 @@ export interface TablesResult {
   readonly diskBytes: number;
   readonly rssBytesFlushed: number;
   readonly inFiles: SqlTimings;
+  /** Scrapes of `/metrics`. */
+  readonly scrapes: SqlTimings;
   readonly stopSeconds: number;
   readonly readySeconds: number;
   readonly rssBytesReady: number;
@@ -47,6 +49,11 @@ const ROWS_PER_TABLE = 10;
 const STEP_SECONDS = 10;
 const POINTS = 50;
 const REPEATS = 3;
+/** Scrapes, and the pause before each: what is done once a second meets some of them. */
+const SCRAPES = 30;
+const SCRAPE_PAUSE_MILLIS = 130;
+/** One request brings so many tables at most; a decoder refuses 65,536. */
+const TABLES_A_REQUEST_MAX = 10_000;
 const FLUSH_SECONDS_MAX = 900;
 /** Below this much log nothing waits for a flush: an empty segment and its header. */
 const LOG_BYTES_EMPTY = 64 * 1024;
@@ -105,7 +112,7 @@ function tableName(table: number): string {
 
 async function measureRun(plan: TablesPlan, inputs: Inputs, run: number): Promise<TablesResult> {
   const { tables, target, connections, workDirectory, progress } = plan;
-  const shape = { rowsPerBatch: tables, connections };
+  const shape = { rowsPerBatch: Math.min(tables, TABLES_A_REQUEST_MAX), connections };
   const baselineDirectory = join(workDirectory, "baseline");
   const baseline = await target.start(baselineDirectory);
   const single = await loadFile(baseline, shape, inputs.single);
@@ -152,6 +159,7 @@ type FlushResult = Pick<
   | "diskBytes"
   | "rssBytesFlushed"
   | "inFiles"
+  | "scrapes"
   | "stopSeconds"
   | "readySeconds"
   | "rssBytesReady"
@@ -174,6 +182,7 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
   const { rssBytes: rssBytesFlushed, diskBytesWritten: flushBytesWritten } = readProcess(pid);
   await expectSomeTables(flushing, plan);
   const inFiles = await timeSql(flushing.baseUrl, pointQueries(plan), REPEATS, ROWS_PER_TABLE);
+  const scrapes = await timeScrapes(flushing.baseUrl);
   const stopSeconds = (await flushing.server.stop()) / 1000;
   const files = await countFiles(flushing.dataDirectory, ".parquet");
   const disk = await diskUsage(flushing.dataDirectory);
@@ -189,10 +198,25 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
     diskBytes: disk.bytes - disk.logBytes,
     rssBytesFlushed,
     inFiles,
+    scrapes,
     stopSeconds,
     readySeconds: clean.server.readyMs / 1000,
     rssBytesReady,
   };
+}
+
+/** Asks for the metrics now and then, as Prometheus does. @throws Error for an answer that is none */
+async function timeScrapes(baseUrl: string): Promise<SqlTimings> {
+  const millis: number[] = [];
+  for (let i = 0; i < SCRAPES; i++) {
+    await Bun.sleep(SCRAPE_PAUSE_MILLIS);
+    const started = performance.now();
+    const answer = await fetch(`${baseUrl}/metrics`);
+    const text = await answer.text();
+    millis.push(performance.now() - started);
+    if (!text.includes("varve_series")) throw new Error(`/metrics answered ${answer.status}: ${text.slice(0, 200)}`);
+  }
+  return { firstMs: millis.slice(0, 1), warmMs: millis.slice(1) };
 }
 
 function pointQueries({ tables, seed }: TablesPlan): readonly string[] {
