@@ -78,12 +78,13 @@ export function writeCsvText(source: Uint8Array, start: number, end: number, tar
 /** Bytes as a list, `[1,2,255]`, in quotes where commas would end a CSV field. */
 export function writeList(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number, csv: boolean): number {
   const quoted = csv && end - start > 1;
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
   let next = at;
   if (quoted) target[next++] = QUOTE;
   target[next++] = 0x5b; // '['
   for (let i = start; i < end; i++) {
     if (i > start) target[next++] = 0x2c; // ','
-    next = writeInteger(target, next, source[i]!);
+    next = writeInteger(view, next, source[i]!);
   }
   target[next++] = 0x5d; // ']'
   if (quoted) target[next++] = QUOTE;

@@ -34,7 +34,7 @@ export function markNulls(validity: Validity, from: number, rowCount: number, ce
 /** Whole numbers as digits; equal neighbours share one text. */
 export function printWholes(vector: NumberVector, from: number, rowCount: number, cells: Cells): void {
   cells.begin(rowCount * NUMBER_BYTES_MAX);
-  const { starts, ends, own } = cells;
+  const { starts, ends, view } = cells;
   const { values } = vector;
   let at = 0;
   let start = 0;
@@ -43,7 +43,7 @@ export function printWholes(vector: NumberVector, from: number, rowCount: number
     const value = values[from + row]!;
     if (value !== previous) {
       start = at;
-      at = writeInteger(own, at, value);
+      at = writeInteger(view, at, value);
       previous = value;
     }
     starts[row] = start;
@@ -56,11 +56,11 @@ export function printWholes(vector: NumberVector, from: number, rowCount: number
 /** Decimals whose unscaled values are numbers. */
 export function printDecimals(vector: NumberVector, from: number, rowCount: number, cells: Cells, scale: number): void {
   cells.begin(rowCount * DECIMAL_BYTES);
-  const { starts, ends, own } = cells;
+  const { starts, ends, view } = cells;
   let at = 0;
   for (let row = 0; row < rowCount; row++) {
     starts[row] = at;
-    at = writeDecimal(own, at, vector.values[from + row]!, scale);
+    at = writeDecimal(view, at, vector.values[from + row]!, scale);
     ends[row] = at;
   }
   cells.used = at;
@@ -116,7 +116,7 @@ export function borrowEntries({ codes, entries }: CodedVector, from: number, row
 /** Floats by `text`, which is asked once for equal neighbours. */
 export function printFloats(vector: NumberVector, from: number, rowCount: number, cells: Cells, write: FloatWriter): void {
   cells.begin(rowCount * NUMBER_BYTES_MAX);
-  const { starts, ends, own } = cells;
+  const { starts, ends, view } = cells;
   const { values } = vector;
   let at = 0;
   let start = 0;
@@ -125,7 +125,7 @@ export function printFloats(vector: NumberVector, from: number, rowCount: number
     const value = values[from + row]!;
     if (value !== previous || value === 0) {
       start = at;
-      at = write(own, at, value);
+      at = write(view, at, value);
       previous = value;
     }
     starts[row] = start;
@@ -136,4 +136,4 @@ export function printFloats(vector: NumberVector, from: number, rowCount: number
 }
 
 /** Writes a float's text of at most NUMBER_BYTES_MAX bytes; returns where it ends. */
-export type FloatWriter = (bytes: Uint8Array, at: number, value: number) => number;
+export type FloatWriter = (view: DataView, at: number, value: number) => number;
