@@ -2,7 +2,7 @@
  * Loops that print rows `[0, rowCount)` of a number column behind position `used` of the texts. There must be room for NUMBER_BYTES_MAX
  * bytes a row, DECIMAL_BYTES_MAX for decimals.
  */
-import type { NumberVector, TimeVector } from "../../../column/vector.ts";
+import type { NumberVector, TimeVector, WideVector } from "../../../column/vector.ts";
 import { writeAscii, writeDecimal, writeFloat, writeInteger, writeNine, writeSplit } from "./write-number.ts";
 import { secondsAndFraction } from "../../../value/civil.ts";
 
@@ -70,6 +70,24 @@ export function printDecimals(vector: NumberVector, rowCount: number, to: CellTe
     if (quoted) view.setUint8(at++, QUOTE);
     at = writeDecimal(view, at, values[row]!, scale);
     if (quoted) view.setUint8(at++, QUOTE);
+    ends[row] = at;
+  }
+  return at;
+}
+
+/** 64-bit whole numbers. Returns where the text ends. */
+export function printWide(vector: WideVector, rowCount: number, to: CellTexts, used: number): number {
+  const { bytes, starts, ends, nullLength } = to;
+  const { values, validity } = vector;
+  let at = used;
+  for (let row = 0; row < rowCount; row++) {
+    if (validity !== undefined && validity[row] === 0) {
+      starts[row] = 0;
+      ends[row] = nullLength;
+      continue;
+    }
+    starts[row] = at;
+    at = writeAscii(bytes, at, String(values[row]!));
     ends[row] = at;
   }
   return at;
