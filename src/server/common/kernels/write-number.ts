@@ -116,6 +116,12 @@ function writeShort(view: DataView, at: number, value: number): number {
   return at + (digits >>> 24);
 }
 
+/** An integer of `[0, 1000)` with zeros before it; writes one byte behind the last digit. */
+export function writeThree(view: DataView, at: number, value: number): number {
+  view.setInt32(at, THREE[value]!, true);
+  return at + 3;
+}
+
 /** An integer of `[0, 10^9)` with zeros before it; writes one byte behind the last digit. */
 export function writeNine(view: DataView, at: number, value: number): number {
   const thousands = (value / THOUSAND) | 0;
