@@ -10,9 +10,9 @@ export const COPY_SLACK_BYTES = 3;
  * bytes goes into its row in 12 ns instead of 18, one of 9 in 7 instead of 8.5, one of two in 6 either way, its length included.
  */
 export function copyWords(source: DataView, cell: number, end: number, target: DataView, at: number): void {
-  const last = source.byteLength - 4;
   let from = cell;
   let to = at;
-  for (; from < end && from <= last; from += 4, to += 4) target.setUint32(to, source.getUint32(from, true), true);
-  for (; from < end; from++, to++) target.setUint8(to, source.getUint8(from));
+  if (end + COPY_SLACK_BYTES <= source.byteLength) {
+    for (; from < end; from += 4, to += 4) target.setUint32(to, source.getUint32(from, true), true);
+  } else for (; from < end; from++, to++) target.setUint8(to, source.getUint8(from));
 }
