@@ -88,8 +88,9 @@ export class EntryTable {
   }
 
   /**
-   * Looks at all entries at once where there were as many rows: then no row of the table needs a look any more. A condition on a text that
-   * 5M rows have: 7.5 ms to look at the rows' entries, 2 so. Returns whether it is done.
+   * Looks at all entries at once where there were as many rows: then no row of the table needs a look any more. A condition on a text of
+   * 5M rows, one of 20,000: 4.9 ms to look at the rows' entries, 0.13 so; 9.3 and 0.6 where each 524,288 rows have a table of their own; of
+   * 50,000 texts 5.9 and 0.3, 13.9 and 1.9 (least of 31 rounds in turns, whose medians are 15 % more). Returns whether it is done.
    */
   private lookAtAll(ofEntries: OfEntries): boolean {
     const { entries, rowsSeen } = this;

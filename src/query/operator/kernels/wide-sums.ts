@@ -140,7 +140,10 @@ export class WideSums {
   }
 }
 
-/** All rows are of one group and have a value. 5M rows: 15 ms by `addPairs`, 5 so. */
+/**
+ * All rows are of one group and have a value. 5M rows: 19 ms by `addPairs`, 10 so in batches of 8,192, 24 and 9 in batches of 65,536 (least
+ * of 11 rounds in turns in one process; medians on a core that others use are nearly twice that, 33 and 18, 35 and 15).
+ */
 function addRange(words: Int32Array, isSigned: boolean, { from, to, group }: SummedRows, limbs: Float64Array, counts: Float64Array): void {
   let [low, high, otherLow, otherHigh] = [0, 0, 0, 0];
   const even = to - ((to - from) & 1);

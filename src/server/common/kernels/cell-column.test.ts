@@ -154,6 +154,23 @@ describe("times", () => {
   });
 });
 
+test("times that share digits, go on to others and come back", () => {
+  const base = fc.oneof(fc.constantFrom(0n, 1_700_000_000_000n, -5_000_000_000n), fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }));
+  const step = fc.oneof(fc.integer({ min: -2, max: 20 }), fc.constantFrom(999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 40, -(2 ** 40)));
+  const times = fc.array(fc.tuple(step, fc.boolean()), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(base, fc.constantFrom(0, 999_999_990, 2 ** 53 - 2 ** 46, -(2 ** 53) + 2 ** 46), times, (from, first, list) => {
+      let offset = first;
+      const offsets = Float64Array.from(list, ([more]) => (offset += more));
+      const validity = Uint8Array.from(list, ([, isValid]) => Number(isValid));
+      const want = list.map(([, isValid], row) => (isValid ? String(from + BigInt(offsets[row]!)) : "null"));
+      const vector: Vector = { kind: "time", base: from, offsets, validity };
+      expect(cellsOf(vector, TIMESTAMP_NANOSECOND, list.length)).toEqual(want);
+    }),
+    SEED,
+  );
+});
+
 describe("text", () => {
   test("JSON text reads back, from bytes and from a dictionary", () => {
     const texts = fc.array(fc.option(fc.string({ unit: "binary" }), { nil: undefined }), { minLength: 1, maxLength: 10 });

@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { decimalText } from "../../../column/decimal.ts";
 import { floatText } from "../../../value/number-text.ts";
-import { NUMBER_BYTES_MAX, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
+import { NUMBER_BYTES_MAX, writeDecimal, writeFloat, writeInteger, writeSplit } from "./write-number.ts";
 
 const bytes = new Uint8Array(2 * NUMBER_BYTES_MAX);
+const view = new DataView(bytes.buffer);
 
 function written(value: number): string {
   bytes.fill(0x58);
-  const end = writeFloat(bytes, 7, value);
+  const end = writeFloat(view, 7, value);
   expect(end - 7).toBeLessThanOrEqual(NUMBER_BYTES_MAX);
   return Buffer.from(bytes.subarray(7, end)).toString();
 }
@@ -56,13 +58,13 @@ test("whole numbers of any length are written as their text is", () => {
   fc.assert(
     fc.property(size, fc.boolean(), ([part, digits], isNegative) => {
       const value = Math.floor(part * 10 ** digits) * (isNegative ? -1 : 1);
-      expect(Buffer.from(bytes.subarray(7, writeInteger(bytes, 7, value))).toString()).toBe(String(value === 0 ? 0 : value));
+      expect(Buffer.from(bytes.subarray(7, writeInteger(view, 7, value))).toString()).toBe(String(value === 0 ? 0 : value));
     }),
     { seed: 16, numRuns: 20_000 },
   );
   for (const edge of [0, 9, 10, 99, 100, 999, 1000, 1001, 999_999, 1_000_000, 1_000_001, 999_999_999, 1e9, 1e9 + 1, 2 ** 53 - 1]) {
     for (const value of edge === 0 ? [0] : [edge, -edge]) {
-      expect(Buffer.from(bytes.subarray(7, writeInteger(bytes, 7, value))).toString()).toBe(String(value));
+      expect(Buffer.from(bytes.subarray(7, writeInteger(view, 7, value))).toString()).toBe(String(value));
     }
   }
 });
@@ -71,9 +73,27 @@ test("numbers in two halves are written as their sum is", () => {
   const whole = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -(2 ** 40), max: 2 ** 40 }));
   fc.assert(
     fc.property(whole, fc.integer({ min: 0, max: 999_999_999 }), (high, low) => {
-      const end = writeSplit(bytes, 7, high, low);
+      const end = writeSplit(view, 7, high, low);
       expect(Buffer.from(bytes.subarray(7, end)).toString()).toBe(String(BigInt(high) * 1_000_000_000n + BigInt(low)));
     }),
     { seed: 17, numRuns: 5000 },
+  );
+});
+
+test("decimals of any scale are written as their text is", () => {
+  const size = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 53 }), fc.integer({ min: -1, max: 1 }));
+  const edge = fc.tuple(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: -1, max: 1 }));
+  const value = fc.oneof(
+    size.map(([part, bits, more]) => Math.max(0, Math.floor(part * (2 ** bits - 2)) + more)),
+    edge.map(([places, digit, more]) => Math.max(0, digit * 10 ** places + more)),
+    fc.constant(2 ** 53 - 1),
+  );
+  fc.assert(
+    fc.property(value, fc.boolean(), fc.integer({ min: 0, max: 18 }), (whole, isNegative, scale) => {
+      const number = isNegative && whole > 0 ? -whole : whole;
+      const end = writeDecimal(view, 7, number, scale);
+      expect(Buffer.from(bytes.subarray(7, end)).toString()).toBe(decimalText(number, scale));
+    }),
+    { seed: 18, numRuns: 20_000 },
   );
 });

@@ -1,11 +1,14 @@
 /**
- * Numbers as decimal text, written straight into bytes. The caller has reserved `NUMBER_BYTES_MAX` bytes at `at`.
+ * Numbers as decimal text, written straight into bytes. The caller has reserved `NUMBER_BYTES_MAX` bytes at `at`, of which those behind the
+ * text may be written as well: digits go three at a time, as words of four bytes out of a table.
  *
- * Whole numbers are cut into groups of nine digits, which int32 arithmetic divides fast; no bigint and no string a value.
+ * Whole numbers are cut into groups of nine digits, which int32 arithmetic divides fast; no bigint and no string a value. Words instead of
+ * bytes: integers below 10,000 take 10 ns instead of 15, below 10^9 11 instead of 17, floats with two places 15 instead of 21 (4,096 values
+ * by chance, both in turns in one process, medians of 11 rounds).
  */
 import { floatText } from "../../../value/number-text.ts";
 
-/** Longest text that any function here writes: sign, 17 digits, point, exponent, or a 20-digit integer. */
+/** Longest text that any function here writes, and what it writes behind it: sign, 17 digits, point, exponent, or a 20-digit integer. */
 export const NUMBER_BYTES_MAX = 40;
 
 const MINUS = 0x2d; // '-'
@@ -13,62 +16,77 @@ const ZERO = 0x30; // '0'
 const POINT = 0x2e; // '.'
 const BILLION = 1_000_000_000;
 const THOUSAND = 1000;
+/** Digits of a group. */
+const NINE = 9;
+/** Bytes of a word. */
+const WORD = 4;
 
 /** Writes a whole number within ±2^53 and returns the position after it. */
-export function writeInteger(bytes: Uint8Array, at: number, value: number): number {
+export function writeInteger(view: DataView, at: number, value: number): number {
   let next = at;
   let rest = value;
   if (rest < 0) {
-    bytes[next++] = MINUS;
+    view.setUint8(next++, MINUS);
     rest = -rest;
   }
-  if (rest < BILLION) return writeSmall(bytes, next, rest);
-  const high = Math.floor(rest / BILLION);
-  next = writeInteger(bytes, next, high);
-  return writeNine(bytes, next, rest - high * BILLION);
+  if (rest < BILLION) return writeSmall(view, next, rest | 0);
+  const high = Math.floor(rest / BILLION); // Below 2^24, so that the quotient is never rounded up to the next.
+  return writeNine(view, writeSmall(view, next, high | 0), (rest - high * BILLION) | 0);
 }
 
 /**
  * Writes the decimal of an unscaled whole number within ±2^53, `scale` digits after the point, and returns the position after it. Takes
- * at most 22 bytes more than `scale`.
+ * at most 26 bytes more than `scale`. All digits are written first, of which the last then make room for the point.
  */
-export function writeDecimal(bytes: Uint8Array, at: number, value: number, scale: number): number {
+export function writeDecimal(view: DataView, at: number, value: number, scale: number): number {
+  if (scale === 0) return writeInteger(view, at, value);
   let start = at;
-  if (value < 0) bytes[start++] = MINUS;
-  let end = writeInteger(bytes, start, Math.abs(value));
-  const missing = scale + 1 - (end - start);
-  if (missing > 0) {
-    bytes.copyWithin(start + missing, start, end);
-    bytes.fill(ZERO, start, start + missing);
-    end += missing;
+  if (value < 0) view.setUint8(start++, MINUS);
+  const end = writeInteger(view, start, Math.abs(value));
+  if (end - start <= scale) return writeFewDigits(view, start, end, scale);
+  const point = end - scale;
+  if (scale > 2 * WORD) for (let i = end; i > point; i--) view.setUint8(i, view.getUint8(i - 1));
+  else {
+    const word0 = view.getInt32(point, true);
+    if (scale > WORD) view.setInt32(point + 1 + WORD, view.getInt32(point + WORD, true), true);
+    view.setInt32(point + 1, word0, true);
   }
-  if (scale === 0) return end;
-  for (let i = end; i > end - scale; i--) bytes[i] = bytes[i - 1]!;
-  bytes[end - scale] = POINT;
+  view.setUint8(point, POINT);
   return end + 1;
 }
 
+/** A decimal below 1 whose digits are `[start, end)`: behind `0.` and zeros. */
+function writeFewDigits(view: DataView, start: number, end: number, scale: number): number {
+  const ahead = 2 + scale - (end - start);
+  for (let i = end - 1; i >= start; i--) view.setUint8(i + ahead, view.getUint8(i));
+  for (let i = start; i < start + ahead; i++) view.setUint8(i, ZERO);
+  view.setUint8(start + 1, POINT);
+  return start + 2 + scale;
+}
+
 /** Writes `high * 10^9 + low` with 0 <= low < 10^9 and |high| < 2^53, e.g. a time in nanoseconds; returns the position after it. */
-export function writeSplit(bytes: Uint8Array, at: number, high: number, low: number): number {
+export function writeSplit(view: DataView, at: number, high: number, low: number): number {
   let next = at;
   let whole = high;
   let part = low;
   if (whole < 0) {
-    bytes[next++] = MINUS;
+    view.setUint8(next++, MINUS);
     whole = -whole;
     if (part > 0) {
       whole -= 1;
       part = BILLION - part;
     }
   }
-  if (whole === 0) return writeSmall(bytes, next, part);
-  return writeNine(bytes, writeInteger(bytes, next, whole), part);
+  if (whole === 0) return writeSmall(view, next, part | 0);
+  return writeNine(view, writeInteger(view, next, whole), part | 0);
 }
 
 /** Digits of 0..999 with zeros before them, a byte each, the first the lowest. */
 const THREE: Int32Array = Int32Array.from({ length: THOUSAND }, (_, n) => packed(String(n).padStart(3, "0")));
 /** The same without zeros, and how many they are in the highest byte. */
 const SHORT: Int32Array = Int32Array.from({ length: THOUSAND }, (_, n) => packed(String(n)) | (String(n).length << 24));
+/** How many of three digits are left without the zeros at their end. */
+const KEPT: Uint8Array = Uint8Array.from({ length: THOUSAND }, (_, n) => String(n).padStart(3, "0").replace(/0+$/, "").length);
 
 function packed(digits: string): number {
   let word = 0;
@@ -76,46 +94,42 @@ function packed(digits: string): number {
   return word;
 }
 
-/** Below 10^9. Three digits a step: 9 digits take 6 ns, one by one 15. May write two bytes behind the last digit. */
-function writeSmall(bytes: Uint8Array, at: number, value: number): number {
-  const rest = value | 0;
-  if (rest < THOUSAND) return writeShort(bytes, at, rest);
-  const thousands = (rest / THOUSAND) | 0;
+/** An integer of `[0, 10^9)`. May write three bytes behind the last digit. */
+function writeSmall(view: DataView, at: number, value: number): number {
+  if (value < THOUSAND) return writeShort(view, at, value);
+  const thousands = (value / THOUSAND) | 0;
   let next: number;
-  if (thousands < THOUSAND) next = writeShort(bytes, at, thousands);
+  if (thousands < THOUSAND) next = writeShort(view, at, thousands);
   else {
     const millions = (thousands / THOUSAND) | 0;
-    next = writeShort(bytes, at, millions);
-    writeThree(bytes, next, thousands - millions * THOUSAND);
+    next = writeShort(view, at, millions);
+    view.setInt32(next, THREE[thousands - millions * THOUSAND]!, true);
     next += 3;
   }
-  writeThree(bytes, next, rest - thousands * THOUSAND);
+  view.setInt32(next, THREE[value - thousands * THOUSAND]!, true);
   return next + 3;
 }
 
-function writeShort(bytes: Uint8Array, at: number, value: number): number {
+function writeShort(view: DataView, at: number, value: number): number {
   const digits = SHORT[value]!;
-  bytes[at] = digits;
-  bytes[at + 1] = digits >>> 8;
-  bytes[at + 2] = digits >>> 16;
+  view.setInt32(at, digits, true);
   return at + (digits >>> 24);
 }
 
-function writeThree(bytes: Uint8Array, at: number, value: number): void {
-  const digits = THREE[value]!;
-  bytes[at] = digits;
-  bytes[at + 1] = digits >>> 8;
-  bytes[at + 2] = digits >>> 16;
+/** An integer of `[0, 1000)` with zeros before it; writes one byte behind the last digit. */
+export function writeThree(view: DataView, at: number, value: number): number {
+  view.setInt32(at, THREE[value]!, true);
+  return at + 3;
 }
 
-function writeNine(bytes: Uint8Array, at: number, value: number): number {
-  const rest = value | 0;
-  const thousands = (rest / THOUSAND) | 0;
+/** An integer of `[0, 10^9)` with zeros before it; writes one byte behind the last digit. */
+export function writeNine(view: DataView, at: number, value: number): number {
+  const thousands = (value / THOUSAND) | 0;
   const millions = (thousands / THOUSAND) | 0;
-  writeThree(bytes, at, millions);
-  writeThree(bytes, at + 3, thousands - millions * THOUSAND);
-  writeThree(bytes, at + 6, rest - thousands * THOUSAND);
-  return at + 9;
+  view.setInt32(at, THREE[millions]!, true);
+  view.setInt32(at + 3, THREE[thousands - millions * THOUSAND]!, true);
+  view.setInt32(at + 6, THREE[value - thousands * THOUSAND]!, true);
+  return at + NINE;
 }
 
 /** Powers of ten that are exact doubles. */
@@ -126,7 +140,6 @@ const DIGITS_LIMIT = 1e15;
 /** From here on down floats are written with an exponent. */
 const SMALL = 1e-5;
 /** Places that are tried first: fewer digits are written, of which fewer are zeros. */
-const FEW_PLACES = 6;
 const FEW_SCALE = 1e6;
 
 /**
@@ -134,14 +147,14 @@ const FEW_SCALE = 1e6;
  *
  * A double near a decimal of at most 15 digits, which most that people store are, is that decimal: `digits / 10^places` is exact integers
  * divided and rounded once, so that it equals the double exactly when the decimal reads back as it, and of 15 digits only one does. Its
- * shortest form is without the zeros at its end. 30 ns instead of 100 (doubles of up to six places; of 17 digits,
- * which are tried in vain, 150 instead of 140).
+ * shortest form is without the zeros at its end. 15 ns with two places, 31 with nine, 42 with 15 digits, where the runtime's text takes 80;
+ * 17 digits, which are tried in vain, 90 (4,096 values by chance).
  */
-export function writeFloat(bytes: Uint8Array, at: number, value: number): number {
+export function writeFloat(view: DataView, at: number, value: number): number {
   if (value < 1e15 && value > -1e15 && Math.floor(value) === value && (value !== 0 || Object.is(value, 0))) {
-    const next = writeInteger(bytes, at, value);
-    bytes[next] = POINT;
-    bytes[next + 1] = ZERO;
+    const next = writeInteger(view, at, value);
+    view.setUint8(next, POINT);
+    view.setUint8(next + 1, ZERO);
     return next + 2;
   }
   const size = Math.abs(value);
@@ -150,16 +163,10 @@ export function writeFloat(bytes: Uint8Array, at: number, value: number): number
     if (digits / FEW_SCALE === size) {
       const whole = Math.floor(size);
       let next = at;
-      if (value < 0) bytes[next++] = MINUS;
-      next = writeSmall(bytes, next, whole);
-      bytes[next++] = POINT;
-      const rest = digits - whole * FEW_SCALE;
-      const high = (rest / THOUSAND) | 0;
-      writeThree(bytes, next, high);
-      writeThree(bytes, next + 3, rest - high * THOUSAND);
-      next += FEW_PLACES;
-      while (bytes[next - 1] === ZERO) next--;
-      return next;
+      if (value < 0) view.setUint8(next++, MINUS);
+      next = writeSmall(view, next, whole | 0);
+      view.setUint8(next++, POINT);
+      return writeSix(view, next, (digits - whole * FEW_SCALE) | 0);
     }
   }
   if (size >= SMALL && size < DIGITS_LIMIT) {
@@ -168,11 +175,21 @@ export function writeFloat(bytes: Uint8Array, at: number, value: number): number
     const digits = Math.round(size * scale);
     if (digits / scale === size && digits < DIGITS_LIMIT) {
       let next = at;
-      if (value < 0) bytes[next++] = MINUS;
-      return writePlaces(bytes, next, digits, places);
+      if (value < 0) view.setUint8(next++, MINUS);
+      return writePlaces(view, next, digits, places);
     }
   }
-  return writeAscii(bytes, at, floatText(value));
+  return writeAsciiAt(view, at, floatText(value));
+}
+
+/** Six places, not all zero, without the zeros at their end. */
+function writeSix(view: DataView, at: number, value: number): number {
+  const high = (value / THOUSAND) | 0;
+  const low = value - high * THOUSAND;
+  view.setInt32(at, THREE[high]!, true);
+  if (low === 0) return at + KEPT[high]!;
+  view.setInt32(at + 3, THREE[low]!, true);
+  return at + 3 + KEPT[low]!;
 }
 
 /** Places behind the point of a size that make 15 digits of it, or fewer. */
@@ -186,42 +203,44 @@ function placesOf(size: number): number {
 }
 
 /** Writes `digits / 10^places`, which is no whole number, without zeros at its end. */
-function writePlaces(bytes: Uint8Array, at: number, digits: number, places: number): number {
+function writePlaces(view: DataView, at: number, digits: number, places: number): number {
   const scale = TENS[places]!;
   const whole = Math.floor(digits / scale);
-  let next = writeInteger(bytes, at, whole);
-  bytes[next++] = POINT;
-  // Two groups of digits, each small enough for integers of 32 bits: the first nine places and the rest.
+  let next = writeInteger(view, at, whole);
+  view.setUint8(next++, POINT);
+  // Nine places at a time, each few enough for integers of 32 bits; those of which no digit is left are zeros.
   const rest = digits - whole * scale;
-  const more = places > 9 ? places - 9 : 0;
-  const high = more === 0 ? rest : Math.floor(rest / TENS[more]!);
-  const low = more === 0 ? 0 : rest - high * TENS[more]!;
-  next = writePadded(bytes, next, high, places - more);
-  if (low > 0) next = more > 9 ? writeLong(bytes, next, low, more) : writePadded(bytes, next, low, more);
-  while (bytes[next - 1] === ZERO) next--;
+  if (places <= NINE) next = writeNine(view, next, (rest * TENS[NINE - places]!) | 0);
+  else {
+    const more = places - NINE;
+    const high = Math.floor(rest / TENS[more]!);
+    const low = rest - high * TENS[more]!;
+    next = writeNine(view, next, high | 0);
+    if (low > 0) next = writeMore(view, next, low, more);
+  }
+  while (view.getUint8(next - 1) === ZERO) next--;
   return next;
 }
 
-/** Writes a whole number below 10^9 with zeros before it, `width` digits. */
-function writePadded(bytes: Uint8Array, at: number, value: number, width: number): number {
-  let rest = value | 0;
-  for (let i = at + width - 1; i >= at; i--) {
-    const tens = (rest / 10) | 0;
-    bytes[i] = ZERO + rest - tens * 10;
-    rest = tens;
-  }
-  return at + width;
-}
-
-/** As `writePadded`, of ten digits. */
-function writeLong(bytes: Uint8Array, at: number, value: number, width: number): number {
-  const high = Math.floor(value / BILLION);
-  return writeNine(bytes, writePadded(bytes, at, high, width - 9), value - high * BILLION);
+/** Ten places at most, with zeros behind them. */
+function writeMore(view: DataView, at: number, value: number, places: number): number {
+  if (places <= NINE) return writeNine(view, at, (value * TENS[NINE - places]!) | 0);
+  const high = Math.floor(value / 10);
+  writeNine(view, at, high | 0);
+  view.setUint8(at + NINE, ZERO + value - high * 10);
+  return at + NINE + 1;
 }
 
 /** Copies ASCII text and returns the position after it. */
 export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   const length = text.length;
   for (let i = 0; i < length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + length;
+}
+
+/** The same by a view. */
+export function writeAsciiAt(view: DataView, at: number, text: string): number {
+  const length = text.length;
+  for (let i = 0; i < length; i++) view.setUint8(at + i, text.charCodeAt(i));
   return at + length;
 }

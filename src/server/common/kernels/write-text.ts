@@ -56,6 +56,19 @@ export function writeJsonText(source: Uint8Array, start: number, end: number, ta
   return next;
 }
 
+/** As a string of JSON, a text that needs no escape; the position where it would begin for any other. */
+export function writePlainText(text: string, target: Uint8Array, at: number): number {
+  let next = at;
+  target[next++] = QUOTE;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) return at;
+    target[next++] = unit;
+  }
+  target[next++] = QUOTE;
+  return next;
+}
+
 /** A field of CSV: in quotes only where it holds a quote, a comma or a line end. */
 export function writeCsvText(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
   let quoted = false;
@@ -78,12 +91,13 @@ export function writeCsvText(source: Uint8Array, start: number, end: number, tar
 /** Bytes as a list, `[1,2,255]`, in quotes where commas would end a CSV field. */
 export function writeList(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number, csv: boolean): number {
   const quoted = csv && end - start > 1;
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
   let next = at;
   if (quoted) target[next++] = QUOTE;
   target[next++] = 0x5b; // '['
   for (let i = start; i < end; i++) {
     if (i > start) target[next++] = 0x2c; // ','
-    next = writeInteger(target, next, source[i]!);
+    next = writeInteger(view, next, source[i]!);
   }
   target[next++] = 0x5d; // ']'
   if (quoted) target[next++] = QUOTE;

@@ -3,7 +3,7 @@ import { offsetSecondsAt } from "../../../base/text/time-zone.ts";
 import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
-import { writeAscii, writeInteger } from "../../common/kernels/write-number.ts";
+import { writeAsciiAt, writeFloat, writeInteger } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
 import {
   borrowBytes,
@@ -55,12 +55,14 @@ function printVector(
   return true;
 }
 
-const writeFloat64: FloatWriter = (bytes, at, value) =>
-  value < 1e15 && value > -1e15 && Math.floor(value) === value && !Object.is(value, -0)
-    ? writeInteger(bytes, at, value)
-    : writeAscii(bytes, at, floatWord(value));
+/** As `floatWord` has them: whole numbers without a point. */
+const writeFloat64: FloatWriter = (view, at, value) => {
+  if (Math.floor(value) !== value) return value - value === 0 ? writeFloat(view, at, value) : writeAsciiAt(view, at, floatWord(value));
+  const isShort = value < 1e15 && value > -1e15 && !Object.is(value, -0);
+  return isShort ? writeInteger(view, at, value) : writeAsciiAt(view, at, floatWord(value));
+};
 
-const writeFloat32: FloatWriter = (bytes, at, value) => writeFloat64(bytes, at, shortestFloat32(value));
+const writeFloat32: FloatWriter = (view, at, value) => writeFloat64(view, at, shortestFloat32(value));
 
 /** Seconds that the clock of a zone is ahead of UTC at a moment; undefined for UTC. */
 export function clockOfZone(zone: string): ((utcSeconds: number) => number) | undefined {

@@ -3,7 +3,7 @@ import { type DataType, type TimeUnit, UNITS_PER_SECOND } from "../../../column/
 import type { Vector } from "../../../column/vector.ts";
 import type { Present } from "../../../value/any-value.ts";
 import { shortestFloat32 } from "../../../value/float32.ts";
-import { writeAscii, writeFloat } from "../../common/kernels/write-number.ts";
+import { writeAsciiAt, writeFloat } from "../../common/kernels/write-number.ts";
 import type { CellPrinter, Cells } from "../../wire/cells/cells.ts";
 import {
   borrowBytes,
@@ -83,10 +83,10 @@ function printVector(
   plain(vector, from, rowCount, cells);
 }
 
-const writeFloat64: FloatWriter = (bytes, at, value) =>
-  value - value === 0 ? writeFloat(bytes, at, value) : writeAscii(bytes, at, floatWord(value));
+const writeFloat64: FloatWriter = (view, at, value) =>
+  value - value === 0 ? writeFloat(view, at, value) : writeAsciiAt(view, at, floatWord(value));
 
-const writeFloat32: FloatWriter = (bytes, at, value) => writeFloat64(bytes, at, shortestFloat32(value));
+const writeFloat32: FloatWriter = (view, at, value) => writeFloat64(view, at, shortestFloat32(value));
 
 function stampForm(unit: TimeUnit, style: TextStyle): StampForm {
   const microsOf = (fraction: number): number => Math.floor((fraction * 1_000_000) / UNITS_PER_SECOND[unit]);

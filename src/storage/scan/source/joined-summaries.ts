@@ -1,6 +1,7 @@
 /**
- * Statistics of many pages and files as those of few batches, where rows of all series and times may come together: 5M rows in 90 files are
- * counted from 375 batches in 8.6 ms when a server counts for the first time, from one in 1.
+ * Statistics of many pages and files as those of few batches, where rows of all series and times may come together. 5M rows in 90 files,
+ * processor time of the whole request in the server, apart and so: min and max of a date 1.2 and 0.9 ms, a sum and an average 1.8 and 1.4
+ * (least of 120 in two servers in turns; medians 2.1 and 1.9, 2.6 and 2.3); the first min and max of a server 5.3 and 4.2.
  */
 import type { ColumnSummary, RowsSummary, ScanBatch } from "../../../table/scan.ts";
 import type { SummaryColumn } from "./page-summaries.ts";

@@ -5,6 +5,7 @@
  *   binary   header(4) 0x00 NULL bits, the first of column 0 being bit 2 { bytes of fixed width, or lenenc length and bytes }*
  */
 import type { Cells } from "../../../wire/cells/cells.ts";
+import { COPY_SLACK_BYTES, copyWords, WORD_ROWS_MIN } from "../../../wire/cells/kernels/copy-cell.ts";
 import type { PacketWriter } from "../../codec.ts";
 import { HEADER_BYTES, PART_BYTES } from "../../packets.ts";
 
@@ -41,25 +42,33 @@ export function writeRows(
   let rows = 0;
   while (rows < rowCount && (rows === 0 || (length < bytesMax && places[rows]! + around < PART_BYTES))) length += places[rows++]! + around;
   const isLong = length - HEADER_BYTES >= PART_BYTES; // One row alone: it becomes several packets.
-  outgoing.reserve(length);
-  const { bytes } = outgoing;
+  outgoing.reserve(length + COPY_SLACK_BYTES);
+  const { bytes, view } = outgoing;
   const first = outgoing.used;
   let at = first;
-  let { sequence } = packets;
   for (let i = 0; i < rows; i++) {
     const size = places[i]! + around;
-    const payload = size - HEADER_BYTES;
-    bytes[at] = payload & 0xff;
-    bytes[at + 1] = (payload >> 8) & 0xff;
-    bytes[at + 2] = payload >> 16;
-    bytes[at + 3] = sequence;
-    sequence = (sequence + 1) & 0xff;
     if (isBinary) bytes.fill(0, at + HEADER_BYTES, at + around);
     places[i] = at + around;
     at += size;
   }
   if (isBinary) markNullBits(columns, from, rows, nullBytes, bytes);
-  for (let c = 0; c < columns.length; c++) copyCells(columns[c]!, haveLength[c]!, isBinary, from, rows, bytes);
+  if (isBinary || rows < WORD_ROWS_MIN) {
+    for (let c = 0; c < columns.length; c++) copyCells(columns[c]!, haveLength[c]!, isBinary, from, rows, bytes);
+  } else for (let c = 0; c < columns.length; c++) copyTexts(columns[c]!, from, rows, bytes, view);
+  // After the cells, which may run over into the header of the next row.
+  at = first;
+  let { sequence } = packets;
+  for (let i = 0; i < rows; i++) {
+    const end = places[i]!;
+    const payload = end - at - HEADER_BYTES;
+    bytes[at] = payload & 0xff;
+    bytes[at + 1] = (payload >> 8) & 0xff;
+    bytes[at + 2] = payload >> 16;
+    bytes[at + 3] = sequence;
+    sequence = (sequence + 1) & 0xff;
+    at = end;
+  }
   outgoing.used = at;
   if (isLong) packets.end(first);
   else packets.sequence = sequence;
@@ -110,6 +119,27 @@ function copyCells(cells: Cells, hasLength: boolean, isBinary: boolean, from: nu
       at += length;
     } else while (cell < end) bytes[at++] = source[cell++]!;
     places[i] = at;
+  }
+}
+
+/** As `copyCells`, of many rows in text. */
+function copyTexts({ starts, ends, bytes: source }: Cells, from: number, rows: number, bytes: Uint8Array, view: DataView): void {
+  const words = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  for (let i = 0; i < rows; i++) {
+    const at = places[i]!;
+    const cell = starts[from + i]!;
+    const end = ends[from + i]!;
+    const length = end - cell;
+    if (length > SHORT_BYTES) {
+      const to = length < 0xfb ? at + 1 : writeLongLength(bytes, at, length);
+      if (length < 0xfb) bytes[at] = length;
+      bytes.set(source.subarray(cell, end), to);
+      places[i] = to + length;
+      continue;
+    }
+    bytes[at] = length < 0 ? NULL_CELL : length;
+    copyWords(words, cell, end, view, at + 1);
+    places[i] = length > 0 ? at + 1 + length : at + 1;
   }
 }
 

@@ -4,6 +4,7 @@
  * so that each loop reads the arrays of one column.
  */
 import type { Cells } from "../../../wire/cells/cells.ts";
+import { COPY_SLACK_BYTES, copyWords, WORD_ROWS_MIN } from "../../../wire/cells/kernels/copy-cell.ts";
 import type { Outgoing } from "../../../wire/outgoing.ts";
 
 /** Bytes of cells that are copied one by one; longer ones by `set`. */
@@ -30,18 +31,25 @@ export function writeRows(
   let rows = 0;
   const around = HEAD_BYTES + 4 * columns.length;
   while (rows < rowCount && (rows === 0 || length < bytesMax)) length += places[rows++]! + around;
-  outgoing.reserve(length);
+  outgoing.reserve(length + COPY_SLACK_BYTES);
   const { bytes, view } = outgoing;
   let at = outgoing.used;
   for (let i = 0; i < rows; i++) {
     const size = places[i]! + around;
-    bytes[at] = letter;
-    view.setInt32(at + 1, size - 1);
-    view.setInt16(at + 5, columns.length);
     places[i] = at + HEAD_BYTES;
     at += size;
   }
-  for (let c = 0; c < columns.length; c++) copyCells(columns[c]!, from, rows, bytes, view);
+  const copy = rows < WORD_ROWS_MIN ? copyCells : copyCellsByWords;
+  for (let c = 0; c < columns.length; c++) copy(columns[c]!, from, rows, bytes, view);
+  // After the cells, which may run over into the head of the next row.
+  at = outgoing.used;
+  for (let i = 0; i < rows; i++) {
+    const end = places[i]!;
+    bytes[at] = letter;
+    view.setInt32(at + 1, end - at - 1);
+    view.setInt16(at + 5, columns.length);
+    at = end;
+  }
   outgoing.used = at;
   return from + rows;
 }
@@ -50,6 +58,21 @@ function addLengths({ starts, ends }: Cells, from: number, rowCount: number): vo
   for (let i = 0; i < rowCount; i++) {
     const length = ends[from + i]! - starts[from + i]!;
     if (length > 0) places[i] = places[i]! + length;
+  }
+}
+
+/** As `copyCells`, of many rows. */
+function copyCellsByWords({ starts, ends, bytes: source }: Cells, from: number, rows: number, bytes: Uint8Array, view: DataView): void {
+  const words = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  for (let i = 0; i < rows; i++) {
+    const at = places[i]! + 4;
+    const cell = starts[from + i]!;
+    const end = ends[from + i]!;
+    const length = end - cell;
+    view.setInt32(at - 4, length);
+    if (length > SHORT_BYTES) bytes.set(source.subarray(cell, end), at);
+    else copyWords(words, cell, end, view, at);
+    places[i] = length > 0 ? at + length : at;
   }
 }
 

@@ -25,7 +25,7 @@ export function printDates(
     }
     cells.reserve(DATE_BYTES);
     starts[row] = cells.used;
-    cells.used = writeDate(cells.own, cells.used, days);
+    cells.used = writeDate(cells.view, cells.used, days);
     ends[row] = cells.used;
   }
   markNulls(vector.validity, from, rowCount, cells);
