@@ -274,11 +274,12 @@ function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
   return selection.subarray(0, count);
 }
 
-const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows => new HeldRows(node[side].columns, budget, indexBytes(node));
+const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows =>
+  new HeldRows(node[side].columns, budget, indexBytes(node, side));
 
 /** The held side from its rows, which are forgotten. */
 async function built(node: Join, side: Side, rows: HeldRows, read: ReadColumns, context: ExecContext): Promise<Held> {
-  rows.release(indexBytes(node)); // What it takes, it counts itself.
+  rows.releaseBeside(); // What it takes, it counts itself.
   if (isPadded(node)) rows.addNulls();
   const held = await build(node, side, await rows.take(context), context);
   return { ...held, rows: withoutUnread(held.rows, read[side]) };

@@ -32,7 +32,7 @@ const ROWS_LOOKED = 16_384;
 const SLOTS_CACHED: number = 2 ** 17;
 /** Slots a row, at least. */
 const SLOTS_PER_ROW = 1.6;
-const SLOTS_MIN = 16;
+const SLOT_BITS_MIN = 4;
 
 /** Rows by key. `words` are `width` a row, `present` is 0 where a row has no key. */
 export interface KeyedRows {
@@ -40,6 +40,17 @@ export interface KeyedRows {
   readonly width: number;
   readonly rowCount: number;
   readonly present: Validity;
+}
+
+function slotBits(rowCount: number): number {
+  let bits = SLOT_BITS_MIN;
+  while (2 ** bits < rowCount * SLOTS_PER_ROW) bits++;
+  return bits;
+}
+
+/** Bytes that an index over some rows takes, about: its slots, and next rows where two are equal. */
+export function rowIndexBytes(rowCount: number, isSet: boolean): number {
+  return 2 ** slotBits(rowCount) * 4 + (isSet ? 0 : rowCount * 4);
 }
 
 /** How keys are found. */
@@ -93,11 +104,10 @@ export class RowIndex {
       this.form = { kind: "direct", firsts: new Int32Array(numbers.length), lowest: numbers.lowest };
       return;
     }
-    let bits = 4;
-    while (2 ** bits < rowCount * SLOTS_PER_ROW) bits++;
-    this.byteLength = Math.max(SLOTS_MIN, 2 ** bits) * 4;
+    const bits = slotBits(rowCount);
+    this.byteLength = 2 ** bits * 4;
     reserve(this.byteLength);
-    const slots = new Int32Array(Math.max(SLOTS_MIN, 2 ** bits));
+    const slots = new Int32Array(2 ** bits);
     this.form = { kind: "hashed", slots, shift: 32 - bits, rowBits: 32 - Math.clz32(rowCount), words };
   }
 

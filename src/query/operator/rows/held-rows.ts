@@ -54,10 +54,16 @@ function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary"
   return bytes;
 }
 
+/** Of a column that is joined already. */
+const NO_VALUES: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
+
 /** Rows `selection[0, count)` of a batch as a batch of its own. */
 export function gatherBatch(batch: Batch, selection: Uint32Array, count: number): Batch {
   return { rowCount: count, vectors: batch.vectors.map((vector) => gather(vector, selection, count)) };
 }
+
+/** Bytes that an operator will need beside the values of so many rows, of which those of a batch are the last. */
+export type BesideRows = (rowCount: number, last: Batch) => number;
 
 /** A growing list of copied batches. */
 export class HeldRows {
@@ -66,15 +72,16 @@ export class HeldRows {
   private bytes = 0;
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
-  private rowBytes: number;
+  private beside: BesideRows;
+  private besideBytes = 0;
   /** Entries that are counted. */
   private readonly tables: Set<TextTable> = new Set();
 
-  /** @param rowBytes what the operator will need for each row beside its values */
-  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
+  /** @param beside what the operator will need beside values: for each row, or by their number */
+  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, beside: number | BesideRows = 0) {
     this.headers = headers;
     this.budget = budget;
-    this.rowBytes = rowBytes;
+    this.beside = typeof beside === "number" ? (rowCount) => rowCount * beside : beside;
   }
 
   /** Bytes that are counted for its rows. */
@@ -83,11 +90,27 @@ export class HeldRows {
   }
 
   /** Bytes that a batch would take: entries that rows held have too are counted already. */
-  costOf({ vectors, rowCount }: Batch): number {
-    let bytes = rowCount * this.rowBytes;
+  costOf(batch: Batch): number {
+    return this.costBeside(batch) + this.costOfValues(batch);
+  }
+
+  private costBeside(batch: Batch): number {
+    return Math.max(0, this.beside(this.rowCount + batch.rowCount, batch) - this.besideBytes);
+  }
+
+  private costOfValues({ vectors, rowCount }: Batch): number {
+    let bytes = 0;
     for (const vector of vectors) bytes += bytesOf(vector, rowCount);
     for (const table of this.newTables(vectors)) bytes += bytesOfEntries(table);
     return bytes;
+  }
+
+  private count(batch: Batch): void {
+    const beside = this.costBeside(batch);
+    const bytes = beside + this.costOfValues(batch);
+    this.budget.reserve(bytes);
+    this.bytes += bytes;
+    this.besideBytes += beside;
   }
 
   private newTables(vectors: readonly Vector[]): ReadonlySet<TextTable> {
@@ -102,9 +125,7 @@ export class HeldRows {
 
   /** Copies a batch. @throws DbError RuntimeResourcesExhausted */
   add(batch: Batch): void {
-    const bytes = this.costOf(batch);
-    this.budget.reserve(bytes);
-    this.bytes += bytes;
+    this.count(batch);
     this.noteTables(batch.vectors);
     const { rowCount } = batch;
     this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
@@ -113,9 +134,7 @@ export class HeldRows {
 
   /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
   addOwn(batch: Batch): void {
-    const bytes = this.costOf(batch);
-    this.budget.reserve(bytes);
-    this.bytes += bytes;
+    this.count(batch);
     this.parts.push(batch);
     this.rowCount += batch.rowCount;
   }
@@ -132,8 +151,11 @@ export class HeldRows {
     const [first] = this.parts;
     if (this.parts.length === 1 && first !== undefined) return first;
     const vectors: Vector[] = [];
+    this.parts = this.parts.map(({ rowCount, vectors: own }) => ({ rowCount, vectors: [...own] }));
     for (const c of this.headers.keys()) {
       vectors.push(this.column(c));
+      // So that of one column at most all is there twice.
+      for (const part of this.parts) (part.vectors as Vector[])[c] = NO_VALUES;
       checkCancelled(context);
       await context.pace.turn();
     }
@@ -156,13 +178,12 @@ export class HeldRows {
 
   /** Keeps only the rows `order[0, count)`, in that order. */
   keep(order: Uint32Array, count: number): void {
-    this.parts = [gatherBatch(this.joined(), order, count)];
+    const kept = gatherBatch(this.joined(), order, count);
+    this.clear();
+    this.count(kept);
+    this.noteTables(kept.vectors);
+    this.parts = [kept];
     this.rowCount = count;
-    this.budget.release(this.bytes);
-    this.tables.clear();
-    this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
-    this.noteTables(this.parts[0]?.vectors ?? []);
-    this.budget.reserve(this.bytes);
   }
 
   /** Adds a row of NULLs, which is not counted. */
@@ -189,10 +210,11 @@ export class HeldRows {
   /** Gives all rows out, part by part, and forgets them. */
   *drain(): Iterable<Batch> {
     const { parts } = this;
+    this.releaseBeside();
     this.parts = [];
     this.rowCount = 0;
     for (const part of parts) {
-      const bytes = Math.min(this.bytes, this.costOf(part));
+      const bytes = Math.min(this.bytes, this.costOfValues(part));
       this.bytes -= bytes;
       this.budget.release(bytes);
       yield part;
@@ -203,12 +225,22 @@ export class HeldRows {
     this.tables.clear();
   }
 
-  /** Gives back `rowBytes` of what was counted for each row beside its values: the operator needs that no more. */
+  /** Gives back so much of what was counted for each row beside its values: the operator needs that no more, nor for rows to come. */
   release(rowBytes: number): void {
-    const bytes = rowBytes * this.rowCount;
-    this.rowBytes -= rowBytes;
-    this.bytes -= bytes;
-    this.budget.release(bytes);
+    const { beside } = this;
+    this.beside = (rowCount, last) => Math.max(0, beside(rowCount, last) - rowCount * rowBytes);
+    this.giveBack(Math.min(this.besideBytes, rowBytes * this.rowCount));
+  }
+
+  /** Gives back what was counted beside values of the rows held: the operator counts itself what it takes of that. */
+  releaseBeside(): void {
+    this.giveBack(this.besideBytes);
+  }
+
+  private giveBack(besideBytes: number): void {
+    this.bytes -= besideBytes;
+    this.besideBytes -= besideBytes;
+    this.budget.release(besideBytes);
   }
 
   /** Forgets all rows. */
@@ -217,6 +249,7 @@ export class HeldRows {
     this.rowCount = 0;
     this.budget.release(this.bytes);
     this.bytes = 0;
+    this.besideBytes = 0;
     this.tables.clear();
   }
 }
