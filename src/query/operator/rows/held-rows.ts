@@ -135,8 +135,24 @@ export class HeldRows {
   /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
   addOwn(batch: Batch): void {
     this.count(batch);
+    this.noteTables(batch.vectors);
     this.parts.push(batch);
     this.rowCount += batch.rowCount;
+  }
+
+  /** Leaves out batches that `addOwn` took: somebody else keeps them. Entries of texts are counted as long as there are rows. */
+  remove(batches: ReadonlySet<Batch>): void {
+    this.parts = this.parts.filter((part) => !batches.has(part));
+    let [bytes, last] = [0, undefined as Batch | undefined];
+    for (const batch of batches) {
+      this.rowCount -= batch.rowCount;
+      bytes += this.costOfValues(batch);
+      last = batch;
+    }
+    if (this.rowCount === 0) return this.clear();
+    this.bytes -= bytes;
+    this.budget.release(bytes);
+    if (last !== undefined) this.giveBack(Math.max(0, this.besideBytes - this.beside(this.rowCount, last)));
   }
 
   /** All rows as one batch. Of many rows, `joinedInTurns` is kinder to others. */
