@@ -18,6 +18,8 @@ export const PIECE_ROWS = 16_384;
 
 /** Bytes that a key of texts takes beside its words: it is copied once where it is another one. */
 const TEXT_KEY_BYTES = 64;
+/** Bytes of a row in a table by some of its keys (`null-aware.ts`). */
+const BY_NULLS_BYTES = 24;
 
 /** What is held, and how its rows are found. */
 export interface Held {
@@ -64,7 +66,8 @@ export class HeldKeys {
 /** Bytes that `build` will take for so many rows, about: nothing for words that lie in the only key as they are. */
 export function indexBytes(node: Join, side: Side): BesideRows {
   const types = keyTypesOf(node);
-  const rowBytes = types.reduce((bytes, type) => bytes + keyBytes(type), 0);
+  const byNulls = node.join === "not-in" && node.keys.length > 1 ? BY_NULLS_BYTES : 0;
+  const rowBytes = types.reduce((bytes, type) => bytes + keyBytes(type), byNulls);
   const [key, ...more] = node.keys;
   const form = types[0] === undefined || more.length > 0 ? undefined : laneFormOf(types[0]);
   const own = key?.[side];
