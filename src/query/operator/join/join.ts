@@ -10,7 +10,17 @@ import { build, type Held, indexBytes, isPadded } from "./held-side.ts";
 import { probe } from "./join-pairs.ts";
 import { KeptParts } from "./kept-parts.ts";
 import { isNotInByOne, PartedRows } from "./parted-rows.ts";
-import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader, smallerSide } from "./join-sides.ts";
+import {
+  heldSide,
+  type Join,
+  mayHoldLeft,
+  otherSide,
+  PIECES_PER_SHARE,
+  rowsToCome,
+  type Side,
+  SideReader,
+  smallerSide,
+} from "./join-sides.ts";
 import { readColumns, type ReadColumns, withoutUnread } from "./read-columns.ts";
 import { pieces } from "../rows/pieces.ts";
 import { type SpillContext, withSpill } from "../spill/spill-context.ts";
@@ -18,6 +28,8 @@ import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
+/** Bytes of a row that its index takes, about, when it is asked whether all rows will fit. */
+const ROOM_INDEX_BYTES = 16;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
@@ -58,17 +70,18 @@ async function* joined(
 ): AsyncGenerator<ExecBatch> {
   const budget = shared.budget.part("join");
   const context = { ...shared, budget };
+  const held = (side: Side): HeldRows => newHeldRows(node, side, budget, rowsExpected(node, side, budget, depth));
   const readers = {
-    left: new SideReader(node, "left", left, newHeldRows(node, "left", budget), context, depth.spill),
-    right: new SideReader(node, "right", right, newHeldRows(node, "right", budget), context, depth.spill),
+    left: new SideReader(node, "left", left, held("left"), context, depth.spill),
+    right: new SideReader(node, "right", right, held("right"), context, depth.spill),
   };
   let parted: PartedSides | undefined;
   try {
     const { known } = depth;
     const first = readers[known ?? "right"];
-    const held = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
-    if (held !== undefined) {
-      const { side, rows } = held;
+    const whole = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
+    if (whole !== undefined) {
+      const { side, rows } = whole;
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
       yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, depth.read, context), depth.read, context);
@@ -244,8 +257,16 @@ async function* unmet(node: Join, left: SpilledRows, met: Uint8Array, context: E
   }
 }
 
-const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows =>
-  new HeldRows(node[side].columns, budget, indexBytes(node, side));
+/** @param rowsExpected rows that will come, if that is known */
+function newHeldRows(node: Join, side: Side, budget: MemoryBudget, rowsExpected = 0): HeldRows {
+  return new HeldRows(node[side].columns, budget, indexBytes(node, side), rowsExpected);
+}
+
+/** Rows that a side will hold: known where it is chosen by the plan, and all fit. */
+function rowsExpected(node: Join, side: Side, budget: MemoryBudget, { level, known }: Depth): number {
+  const rows = level === 0 && (known ?? "right") === side ? rowsToCome(node, side) : 0;
+  return budget.fits(rows * (node[side].columns.length * 8 + ROOM_INDEX_BYTES)) ? rows : 0;
+}
 
 /** The held side from its rows, which are forgotten. */
 async function built(node: Join, side: Side, rows: HeldRows, read: ReadColumns, context: ExecContext): Promise<Held> {

@@ -7,6 +7,8 @@ import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { concat } from "../kernels/concat.ts";
 import { copied, nullLike } from "../kernels/copied.ts";
 import { gather } from "../kernels/gather.ts";
+import { sliceBatch } from "../../../column/slice.ts";
+import { RowRoom } from "./row-room.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { constantVector } from "../../expression/vector-values.ts";
@@ -54,6 +56,8 @@ function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary"
   return bytes;
 }
 
+/** Rows that are given out at once, at most. */
+const DRAINED_ROWS = 65_536;
 /** Of a column that is joined already. */
 const NO_VALUES: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
 
@@ -68,7 +72,9 @@ export type BesideRows = (rowCount: number, last: Batch) => number;
 /** A growing list of copied batches. */
 export class HeldRows {
   rowCount = 0;
-  private parts: Batch[] = [];
+  private ownParts: Batch[] = [];
+  /** Where rows go first; `parts` are behind it, once it is full. */
+  private room: RowRoom | undefined;
   private bytes = 0;
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
@@ -77,8 +83,12 @@ export class HeldRows {
   /** Entries that are counted. */
   private readonly tables: Set<TextTable> = new Set();
 
-  /** @param beside what the operator will need beside values: for each row, or by their number */
-  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, beside: number | BesideRows = 0) {
+  /**
+   * @param beside what the operator will need beside values: for each row, or by their number
+   * @param rowsExpected rows that will come, if that is known: then they are copied once
+   */
+  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, beside: number | BesideRows = 0, rowsExpected = 0) {
+    this.room = rowsExpected > 0 ? new RowRoom(rowsExpected) : undefined;
     this.headers = headers;
     this.budget = budget;
     this.beside = typeof beside === "number" ? (rowCount) => rowCount * beside : beside;
@@ -92,6 +102,19 @@ export class HeldRows {
   /** Bytes that a batch would take: entries that rows held have too are counted already. */
   costOf(batch: Batch): number {
     return this.costBeside(batch) + this.costOfValues(batch);
+  }
+
+  /** All rows, of which those in the room are the first. */
+  private get parts(): Batch[] {
+    const { room } = this;
+    this.room = undefined;
+    if (room !== undefined && room.rowCount > 0) this.ownParts.unshift(room.batch());
+    return this.ownParts;
+  }
+
+  private set parts(parts: Batch[]) {
+    this.room = undefined;
+    this.ownParts = parts;
   }
 
   private costBeside(batch: Batch): number {
@@ -128,8 +151,9 @@ export class HeldRows {
     this.count(batch);
     this.noteTables(batch.vectors);
     const { rowCount } = batch;
-    this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
     this.rowCount += rowCount;
+    if (this.room?.add(batch) === true) return;
+    this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
   }
 
   /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
@@ -230,10 +254,13 @@ export class HeldRows {
     this.parts = [];
     this.rowCount = 0;
     for (const part of parts) {
-      const bytes = Math.min(this.bytes, this.costOfValues(part));
-      this.bytes -= bytes;
-      this.budget.release(bytes);
-      yield part;
+      for (let from = 0; from < part.rowCount; from += DRAINED_ROWS) {
+        const piece = part.rowCount > DRAINED_ROWS ? sliceBatch(part, from, Math.min(part.rowCount, from + DRAINED_ROWS)) : part;
+        const bytes = Math.min(this.bytes, this.costOfValues(piece));
+        this.bytes -= bytes;
+        this.budget.release(bytes);
+        yield piece;
+      }
     }
     // Of the entries.
     this.budget.release(this.bytes);
