@@ -5,8 +5,9 @@ import type { Validity, Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
-import { laneFormOf } from "../kernels/lanes.ts";
-import { RowIndex } from "../kernels/row-index.ts";
+import type { BesideRows } from "../rows/held-rows.ts";
+import { laneFormOf, lanesInPlace } from "../kernels/lanes.ts";
+import { RowIndex, rowIndexBytes } from "../kernels/row-index.ts";
 import { asksOnly, hasPairs, type Join, type Side } from "./join-sides.ts";
 import { hasNull, JoinKeys, keyTypesOf } from "./join-keys.ts";
 import { RowsByNulls } from "./null-aware.ts";
@@ -15,10 +16,10 @@ import { KeyWords, type WordsOfRows } from "./key-words.ts";
 /** Rows whose keys are looked up before others get a turn: each key takes about 50 ns a row. */
 export const PIECE_ROWS = 16_384;
 
-/** Bytes that the index takes for a row, at most: its slots and the next row. */
-const INDEX_BYTES = 17;
 /** Bytes that a key of texts takes beside its words: it is copied once where it is another one. */
 const TEXT_KEY_BYTES = 64;
+/** Bytes of a row in a table by some of its keys (`null-aware.ts`). */
+const BY_NULLS_BYTES = 24;
 
 /** What is held, and how its rows are found. */
 export interface Held {
@@ -62,13 +63,27 @@ export class HeldKeys {
   }
 }
 
-/** Bytes that `build` takes for a row, at most. */
-export function indexBytes(node: Join): number {
+/** Bytes that `build` will take for so many rows, about: nothing for words that lie in the only key as they are. */
+export function indexBytes(node: Join, side: Side): BesideRows {
   const types = keyTypesOf(node);
-  return types.length === 0 ? 0 : types.reduce((bytes, type) => bytes + keyBytes(type), INDEX_BYTES);
+  const byNulls = node.join === "not-in" && node.keys.length > 1 ? BY_NULLS_BYTES : 0;
+  const rowBytes = types.reduce((bytes, type) => bytes + keyBytes(type), byNulls);
+  const [key, ...more] = node.keys;
+  const form = types[0] === undefined || more.length > 0 ? undefined : laneFormOf(types[0]);
+  const own = key?.[side];
+  const isSet = isAskedOnly(node, side);
+  return (rowCount, { vectors, rowCount: count }) => {
+    if (key === undefined) return 0;
+    const vector = own?.kind === "column" && form !== undefined ? vectors[own.index] : undefined;
+    const isInPlace = form !== undefined && vector !== undefined && lanesInPlace(vector, form, count) !== undefined;
+    return rowIndexBytes(rowCount, isSet) + (isInPlace ? 0 : rowCount * rowBytes);
+  };
 }
 
 const keyBytes = (type: DataType): number => (laneFormOf(type)?.width ?? 1) * 4 + (laneFormOf(type) === undefined ? TEXT_KEY_BYTES : 0);
+
+/** Whether it is only asked if a key is held: that needs no rows of it. */
+const isAskedOnly = (node: Join, side: Side): boolean => side === "right" && asksOnly(node) && !hasPairs(node);
 
 /**
  * Finds the partners of held rows.
@@ -85,9 +100,7 @@ export async function build(node: Join, side: Side, rows: Batch, context: ExecCo
   const { reserve, release } = context.budget;
   const words = new KeyWords(keyTypesOf(node), reserve);
   const of = await wordsOfHeld(node, side, sliceBatch(rows, 0, rowCount), words, context);
-  // What only asks whether a key is there needs no rows of it.
-  const isSet = side === "right" && asksOnly(node) && !hasPairs(node);
-  const index = new RowIndex({ ...of, width: words.width, rowCount }, isSet, reserve);
+  const index = new RowIndex({ ...of, width: words.width, rowCount }, isAskedOnly(node, side), reserve);
   for (let to = rowCount; to > 0; to -= PIECE_ROWS) {
     checkCancelled(context);
     index.add(Math.max(0, to - PIECE_ROWS), to, reserve);

@@ -28,6 +28,8 @@ export type Side = "left" | "right";
 
 /** Rows of the right side before the left is tried too. Reason: up to here holding it costs little, and rows keep the left's order. */
 const JOIN_ROWS_FIRST = 65_536;
+/** Rows from which on memory for all of them is made at once. */
+const ROOM_ROWS_MIN = 65_536;
 /** Parts of the operator's share of memory that one piece of a batch takes. */
 export const PIECES_PER_SHARE: number = 8;
 
@@ -90,6 +92,12 @@ export function smallerSide(node: Join, context: ExecContext): Side | undefined 
   if (left === undefined || right === undefined) return undefined;
   if (left.isAll && right.rows <= left.rows) return "right";
   return right.isAll && right.rows > joinRowsFirst && left.rows < right.rows ? "left" : undefined;
+}
+
+/** Rows of a side, where a look at the plan tells that there are about as many; else 0. */
+export function rowsToCome(node: Join, side: Side): number {
+  const found = estimated(node[side]);
+  return found?.isAll === true && found.rows >= ROOM_ROWS_MIN ? found.rows : 0;
 }
 
 /** One side of a join while it is read: first into memory, then past the other side. To be closed. */

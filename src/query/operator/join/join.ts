@@ -1,27 +1,35 @@
 /**
  * Joins. One side is read whole and held, the right one unless the left is found to be smaller (`join-sides.ts`); rows of the other side
- * stream past it and come out in their order (`join-pairs.ts`). A side that does not fit in memory goes to disk, split by the hash of its
- * keys, and the other one likewise: then each part is joined by itself.
+ * stream past it and come out in their order (`join-pairs.ts`). A side that does not fit in memory is split by the hash of its keys, and
+ * the other one likewise: parts that fit stay and are joined at once, the others go to disk, and each is joined by itself.
  */
-import type { DataType } from "../../../column/data-type.ts";
-import type { Vector } from "../../../column/vector.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
-import { gather } from "../kernels/gather.ts";
 import { gatherBatch, HeldRows } from "../rows/held-rows.ts";
 import { build, type Held, indexBytes, isPadded } from "./held-side.ts";
-import { hasNull, isNullAt, JoinKeys, keyTypesOf } from "./join-keys.ts";
 import { probe } from "./join-pairs.ts";
-import { heldSide, type Join, mayHoldLeft, otherSide, PIECES_PER_SHARE, type Side, SideReader, smallerSide } from "./join-sides.ts";
+import { KeptParts } from "./kept-parts.ts";
+import { isNotInByOne, PartedRows } from "./parted-rows.ts";
+import {
+  heldSide,
+  type Join,
+  mayHoldLeft,
+  otherSide,
+  PIECES_PER_SHARE,
+  rowsToCome,
+  type Side,
+  SideReader,
+  smallerSide,
+} from "./join-sides.ts";
 import { readColumns, type ReadColumns, withoutUnread } from "./read-columns.ts";
 import { pieces } from "../rows/pieces.ts";
-import { Partitions, SPLIT_LEVELS_MAX } from "../spill/partitions.ts";
-import { keyHashes } from "../group-keys/key-hashes.ts";
 import { type SpillContext, withSpill } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { constantVector } from "../../expression/vector-values.ts";
 
+/** Bytes of a row that its index takes, about, when it is asked whether all rows will fit. */
+const ROOM_INDEX_BYTES = 16;
 /** With more than this part of all rows in one of many parts, most rows have one key: splitting again would not help. */
 const SKEW = 0.75;
 
@@ -62,134 +70,117 @@ async function* joined(
 ): AsyncGenerator<ExecBatch> {
   const budget = shared.budget.part("join");
   const context = { ...shared, budget };
+  const held = (side: Side): HeldRows => newHeldRows(node, side, budget, rowsExpected(node, side, budget, depth));
   const readers = {
-    left: new SideReader(node, "left", left, newHeldRows(node, "left", budget), context, depth.spill),
-    right: new SideReader(node, "right", right, newHeldRows(node, "right", budget), context, depth.spill),
+    left: new SideReader(node, "left", left, held("left"), context, depth.spill),
+    right: new SideReader(node, "right", right, held("right"), context, depth.spill),
   };
-  let parted: PartedSides;
+  let parted: PartedSides | undefined;
   try {
     const { known } = depth;
     const first = readers[known ?? "right"];
-    const held = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
-    if (held !== undefined) {
-      const { side, rows } = held;
+    const whole = await heldSide(first, known === undefined && mayHoldLeft(node, shared) ? readers.left : undefined, context);
+    if (whole !== undefined) {
+      const { side, rows } = whole;
       if (depth.level === 0) noteHeld(node, side, shared);
       if (rows.rowCount === 0 && (side === "left" || node.join === "inner" || node.join === "semi")) return;
       yield* probe(node, readers[otherSide(side)].rest(), await built(node, side, rows, depth.read, context), depth.read, context);
       return;
     }
-    parted = await partedSides(node, readers, context, depth);
+    parted = yield* inParts(node, first.side, readers, context, depth);
   } finally {
     budget.close();
     await readers.left.close();
     await readers.right.close();
   }
-  // What NULL means to NOT IN by one key is settled by then: the right side has rows, none of them NULL.
-  if (!parted.right.hasNullKey) yield* joinedParts(isNotInByOne(node) ? { ...node, join: "anti" } : node, parted, shared, depth);
+  if (parted !== undefined) yield* joinedParts(settled(node), parted, shared, depth);
 }
 
-const isNotInByOne = (node: Join): boolean => node.join === "not-in" && node.keys.length === 1;
+/** A join in parts: what NULL means to NOT IN by one key is settled by then, the right side has rows, none of them NULL. */
+const settled = (node: Join): Join => (isNotInByOne(node) ? { ...node, join: "anti" } : node);
 
-/** Both sides of a join on disk. */
+/** What is on disk of both sides of a join. */
 interface PartedSides {
   readonly left: PartedRows;
   readonly right: PartedRows;
+  /** Rows that were in memory. */
+  readonly keptRows: number;
 }
 
-/** Writes all rows of both sides to disk, in parts that meet. */
-async function partedSides(
+/**
+ * Splits both sides in parts that meet. Parts of `side` that fit stay in memory and are joined as the other side streams past
+ * (`kept-parts.ts`); where there is no way to split, all goes to disk.
+ *
+ * @returns what is on disk; undefined: nothing comes out
+ */
+async function* inParts(
   node: Join,
+  side: Side,
   readers: Readonly<Record<Side, SideReader>>,
   context: ExecContext,
-  depth: Depth,
-): Promise<PartedSides> {
-  const written = async (side: Side): Promise<PartedRows> => {
-    const parted = await PartedRows.create(node, side, context, depth);
-    for await (const batch of readers[side].rest()) {
-      checkCancelled(context);
-      await parted.add(batch);
-      await context.pace.turn();
+  { spill, level, read }: Depth,
+): AsyncGenerator<ExecBatch, PartedSides | undefined> {
+  const { budget } = context;
+  const own = await PartedRows.create(node, side, context, spill, level);
+  const fits = (bytes: number): boolean => spill.fits(bytes, budget);
+  const kept = own.isSplit ? new KeptParts(newHeldRows(node, side, budget), own.parts, fits, context) : undefined;
+  for await (const batch of readers[side].rest()) {
+    checkCancelled(context);
+    await own.add(batch, kept);
+    await context.pace.turn();
+  }
+  await own.finish();
+  if (side === "right" && own.hasNullKey) return undefined;
+  const other = await PartedRows.create(node, otherSide(side), context, spill, level);
+  const streaming = streamed(readers[otherSide(side)].rest(), other, kept, context);
+  let keptRows = 0;
+  if (kept === undefined) for await (const _ of streaming);
+  else {
+    const as = settled(node);
+    keptRows = kept.rows.rowCount;
+    yield* probe(as, streaming, await built(as, side, kept.rows, read, context), read, context);
+  }
+  await other.finish();
+  return side === "left" ? { left: own, right: other, keptRows } : { left: other, right: own, keptRows };
+}
+
+/** Writes rows to disk, but gives out those whose part is in memory on the other side. */
+async function* streamed(
+  batches: AsyncIterable<ExecBatch>,
+  rows: PartedRows,
+  kept: KeptParts | undefined,
+  context: ExecContext,
+): AsyncGenerator<ExecBatch> {
+  for await (const batch of batches) {
+    checkCancelled(context);
+    if (kept === undefined) await rows.add(batch);
+    else {
+      const here = await rows.addOthers(batch, kept);
+      if (here.rowCount > 0) yield here;
     }
-    await parted.finish();
-    return parted;
-  };
-  const right = await written("right");
-  return { left: await written("left"), right };
+    await context.pace.turn();
+  }
 }
 
 /** Joins parts that meet. Of each, the smaller side is held where that may be. */
-async function* joinedParts(node: Join, { left, right }: PartedSides, shared: ExecContext, depth: Depth): AsyncGenerator<ExecBatch> {
+async function* joinedParts(
+  node: Join,
+  { left, right, keptRows }: PartedSides,
+  shared: ExecContext,
+  depth: Depth,
+): AsyncGenerator<ExecBatch> {
   const { spill, level, read } = depth;
   for (const [i, part] of right.parts.entries()) {
     const own = left.parts[i];
     if (own === undefined || (own.rowCount === 0 && (node.join !== "full" || part.rowCount === 0))) continue;
     const known = mayHoldLeft(node, shared) && own.memoryBytes < part.memoryBytes ? "left" : "right";
     const [held, all] = known === "left" ? [own, left] : [part, right];
-    if (!right.isSplit || held.rowCount > all.rowCount * SKEW) yield* chunked(node, known, { left: own, right: part }, shared, depth);
+    if (!right.isSplit || held.rowCount > (all.rowCount + keptRows) * SKEW)
+      yield* chunked(node, known, { left: own, right: part }, shared, depth);
     else yield* joined(node, own.read(), part.read(), shared, { spill, read, level: level + 1, known });
   }
   await left.drop();
   await right.drop();
-}
-
-/** One side of a join on disk, split by the hash of its keys; in one part where there are no keys, or no bits of the hash left. */
-class PartedRows {
-  readonly isSplit: boolean;
-  /** Of NOT IN by one key: whether it was NULL. */
-  hasNullKey = false;
-  private readonly types: readonly DataType[];
-  private readonly keys: JoinKeys;
-  private readonly isNotIn: boolean;
-  private readonly partitions: Partitions;
-
-  private constructor(node: Join, side: Side, context: ExecContext, partitions: Partitions, isSplit: boolean) {
-    this.isNotIn = isNotInByOne(node);
-    this.types = keyTypesOf(node);
-    this.keys = new JoinKeys(node, side, context);
-    this.partitions = partitions;
-    this.isSplit = isSplit;
-  }
-
-  static async create(node: Join, side: Side, context: ExecContext, { spill, level }: Depth): Promise<PartedRows> {
-    // To NOT IN by several keys, rows with NULLs may be equal to those of all parts.
-    const isSplit = node.keys.length > 0 && level < SPLIT_LEVELS_MAX && (node.join !== "not-in" || node.keys.length === 1);
-    const partitions = await Partitions.create(node[side].columns, isSplit ? level : 0, spill, isSplit);
-    return new PartedRows(node, side, context, partitions, isSplit);
-  }
-
-  get parts(): readonly SpilledRows[] {
-    return this.partitions.parts;
-  }
-
-  /** Rows of all parts. */
-  get rowCount(): number {
-    return this.parts.reduce((sum, part) => sum + part.rowCount, 0);
-  }
-
-  /** Copies the rows of a batch. */
-  async add({ rowCount, vectors }: ExecBatch): Promise<void> {
-    const batch: ExecBatch = { rowCount, vectors }; // Of the left side, runs would tell nothing.
-    if (rowCount === 0) return;
-    const keys = this.isSplit || this.isNotIn ? await this.keys.of(batch) : [];
-    if (!this.isNotIn || !hasNull(keys, rowCount)) return this.partitions.add(batch, this.hashesOf(keys, rowCount));
-    this.hasNullKey = true;
-    // Beside rows on the right, a NULL of the left is not among what is not in them.
-    const present = presentRows(keys, rowCount);
-    const own = keys.map((key) => gather(key, present, present.length));
-    await this.partitions.add(gatherBatch(batch, present, present.length), this.hashesOf(own, present.length));
-  }
-
-  private hashesOf(keys: readonly Vector[], rowCount: number): Uint32Array {
-    return this.isSplit ? keyHashes(keys, this.types, rowCount) : new Uint32Array(rowCount);
-  }
-
-  finish(): Promise<void> {
-    return this.partitions.finish();
-  }
-
-  drop(): Promise<void> {
-    return this.partitions.drop();
-  }
 }
 
 /**
@@ -266,19 +257,20 @@ async function* unmet(node: Join, left: SpilledRows, met: Uint8Array, context: E
   }
 }
 
-/** The rows of which no key is NULL. */
-function presentRows(keys: readonly Vector[], rowCount: number): Uint32Array {
-  const selection = new Uint32Array(rowCount);
-  let count = 0;
-  for (let row = 0; row < rowCount; row++) if (keys.every((key) => !isNullAt(key, row))) selection[count++] = row;
-  return selection.subarray(0, count);
+/** @param rowsExpected rows that will come, if that is known */
+function newHeldRows(node: Join, side: Side, budget: MemoryBudget, rowsExpected = 0): HeldRows {
+  return new HeldRows(node[side].columns, budget, indexBytes(node, side), rowsExpected);
 }
 
-const newHeldRows = (node: Join, side: Side, budget: MemoryBudget): HeldRows => new HeldRows(node[side].columns, budget, indexBytes(node));
+/** Rows that a side will hold: known where it is chosen by the plan, and all fit. */
+function rowsExpected(node: Join, side: Side, budget: MemoryBudget, { level, known }: Depth): number {
+  const rows = level === 0 && (known ?? "right") === side ? rowsToCome(node, side) : 0;
+  return budget.fits(rows * (node[side].columns.length * 8 + ROOM_INDEX_BYTES)) ? rows : 0;
+}
 
 /** The held side from its rows, which are forgotten. */
 async function built(node: Join, side: Side, rows: HeldRows, read: ReadColumns, context: ExecContext): Promise<Held> {
-  rows.release(indexBytes(node)); // What it takes, it counts itself.
+  rows.releaseBeside(); // What it takes, it counts itself.
   if (isPadded(node)) rows.addNulls();
   const held = await build(node, side, await rows.take(context), context);
   return { ...held, rows: withoutUnread(held.rows, read[side]) };

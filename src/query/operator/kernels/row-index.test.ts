@@ -75,5 +75,9 @@ test("many rows, close together, far apart, and of few keys", () => {
     const found = new Int32Array(count);
     index.find(all, undefined, count, found);
     expect(found.every((row, i) => row === firsts.get(all[i] ?? 0))).toBe(true);
+    // Of so many, some share the bits of their hashes in a slot with others.
+    const others = all.map((key, i) => (i % 2 === 0 ? key : key ^ 0x4000_0001));
+    index.find(others, undefined, count, found);
+    expect(found.every((row, i) => row === (firsts.get(others[i] ?? 0) ?? NO_ROW))).toBe(true);
   }
 });

@@ -6,11 +6,13 @@
  *           other keys apart, so that the words of a row are looked at once, and where they lie already
  *   next    next[row] → the next row of equal keys, ascending; there only where two rows are equal
  *
- * Memory is made for the number of rows, once. A look goes over a batch twice where slots do not fit in a cache: the first time only to
- * fetch them, since loads that nothing waits for run beside each other.
+ * Memory is made for the number of rows, once. A look goes over a batch several times, since loads that nothing waits for run beside each
+ * other: hashes; slots, only to fetch them, where they do not fit in a cache; the rows that their bits tell; the keys of these. Rows that
+ * have other keys, hardly any, are looked for again, slot by slot.
  *
  * 5M different keys of two words, as many looked up, CPU ms: slots of 12 bytes with the words in them 390 + 280, fetched first 270 + 240;
- * slots of 4 bytes 150 + 290, and 68 MiB less, whose pages alone are 80 ms; direct 76 together.
+ * slots of 4 bytes 150 + 290, and 68 MiB less, whose pages alone are 80 ms; direct 76 together. Keys apart from slots: looked up in the
+ * order they are held in 160 -> 135, in another 400 -> 280, those that are not there 285 -> 250.
  */
 import { HASH_SEED } from "../../../base/bytes/hash.ts";
 import type { Validity } from "../../../column/vector.ts";
@@ -24,11 +26,13 @@ export const NO_ROW = -1;
 /** Keys lie close together when there are at most so many numbers a row between them, or few at all. */
 const NUMBERS_PER_ROW = 4;
 const NUMBERS_FEW = 256;
+/** Rows of which it is asked whether their keys lie close together, before others are. */
+const ROWS_LOOKED = 16_384;
 /** Slots that fit in a cache. */
 const SLOTS_CACHED: number = 2 ** 17;
 /** Slots a row, at least. */
 const SLOTS_PER_ROW = 1.6;
-const SLOTS_MIN = 16;
+const SLOT_BITS_MIN = 4;
 
 /** Rows by key. `words` are `width` a row, `present` is 0 where a row has no key. */
 export interface KeyedRows {
@@ -36,6 +40,17 @@ export interface KeyedRows {
   readonly width: number;
   readonly rowCount: number;
   readonly present: Validity;
+}
+
+function slotBits(rowCount: number): number {
+  let bits = SLOT_BITS_MIN;
+  while (2 ** bits < rowCount * SLOTS_PER_ROW) bits++;
+  return bits;
+}
+
+/** Bytes that an index over some rows takes, about: its slots, and next rows where two are equal. */
+export function rowIndexBytes(rowCount: number, isSet: boolean): number {
+  return 2 ** slotBits(rowCount) * 4 + (isSet ? 0 : rowCount * 4);
 }
 
 /** How keys are found. */
@@ -64,6 +79,8 @@ export class RowIndex {
   private readonly isSet: boolean;
   private readonly hash: HashLoop;
   private hashes = new Int32Array(0);
+  /** Rows that are looked for a second time. */
+  private rest = new Int32Array(0);
 
   /**
    * An index without rows yet.
@@ -87,11 +104,10 @@ export class RowIndex {
       this.form = { kind: "direct", firsts: new Int32Array(numbers.length), lowest: numbers.lowest };
       return;
     }
-    let bits = 4;
-    while (2 ** bits < rowCount * SLOTS_PER_ROW) bits++;
-    this.byteLength = Math.max(SLOTS_MIN, 2 ** bits) * 4;
+    const bits = slotBits(rowCount);
+    this.byteLength = 2 ** bits * 4;
     reserve(this.byteLength);
-    const slots = new Int32Array(Math.max(SLOTS_MIN, 2 ** bits));
+    const slots = new Int32Array(2 ** bits);
     this.form = { kind: "hashed", slots, shift: 32 - bits, rowBits: 32 - Math.clz32(rowCount), words };
   }
 
@@ -130,7 +146,10 @@ export class RowIndex {
     const { slots, shift, rowBits, words: keys } = form;
     const hashes = this.hashesOf(words, 0, rowCount);
     if (slots.length > SLOTS_CACHED) this.fetched = fetch(slots, hashes, rowCount, shift);
-    hashedFind(width)(words, present, rowCount, hashes, slots, shift, rowBits, keys, into);
+    taggedFind(width)(present, rowCount, hashes, slots, shift, rowBits, into);
+    if (this.rest.length < rowCount) this.rest = new Int32Array(rowCount);
+    const count = otherKeys(width)(words, rowCount, keys, into, this.rest);
+    if (count > 0) hashedFind(width)(words, this.rest, count, hashes, slots, shift, rowBits, keys, into);
   }
 
   private hashesOf(words: Int32Array, from: number, to: number): Int32Array {
@@ -153,10 +172,15 @@ function fetch(slots: Int32Array, hashes: Int32Array, count: number, shift: numb
 /** Where keys lie as whole numbers, if that is close together. */
 function numbersOf({ words, width, rowCount, present }: KeyedRows): { readonly lowest: number; readonly length: number } | undefined {
   if (width > 2) return undefined;
-  const range = numberRange(words, width, present, 0, rowCount);
-  if (range.lowest > range.highest) return { lowest: 0, length: 0 };
-  const close = isClose(range, rowCount, NUMBERS_PER_ROW, NUMBERS_FEW);
-  return close ? { lowest: range.lowest, length: range.highest - range.lowest + 1 } : undefined;
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  // Most keys that lie far apart do so among the first.
+  for (let from = 0; from < rowCount; from += ROWS_LOOKED) {
+    const some = numberRange(words, width, present, from, Math.min(rowCount, from + ROWS_LOOKED));
+    lowest = Math.min(lowest, some.lowest);
+    highest = Math.max(highest, some.highest);
+    if (lowest <= highest && !isClose({ lowest, highest }, rowCount, NUMBERS_PER_ROW, NUMBERS_FEW)) return undefined;
+  }
+  return lowest > highest ? { lowest: 0, length: 0 } : { lowest, length: highest - lowest + 1 };
 }
 
 type DirectAdd = (
@@ -182,10 +206,20 @@ type HashedAdd = (
   next: Int32Array | undefined,
   isSet: boolean,
 ) => number;
-type HashedFind = (
-  words: Int32Array,
+type TaggedFind = (
   present: Validity,
   rowCount: number,
+  hashes: Int32Array,
+  slots: Int32Array,
+  shift: number,
+  rowBits: number,
+  into: Int32Array,
+) => void;
+type OtherKeys = (words: Int32Array, rowCount: number, keys: Int32Array, into: Int32Array, rest: Int32Array) => number;
+type HashedFind = (
+  words: Int32Array,
+  rest: Int32Array,
+  count: number,
   hashes: Int32Array,
   slots: Int32Array,
   shift: number,
@@ -275,19 +309,52 @@ return from;`,
   ),
 );
 
+/** The rows that have the bits of each hash first, whatever their keys. */
+const taggedFind = loopsBy((width) =>
+  generated<TaggedFind>(
+    `tagged-find-${width}`,
+    "present rowCount hashes slots shift rowBits into".split(" "),
+    `// ${width}
+const mask = slots.length - 1, low = (1 << rowBits) - 1;
+for (let row = 0; row < rowCount; row++) {
+if (present !== undefined && present[row] === 0) { into[row] = ${NO_ROW}; continue; }
+const h = hashes[row], tag = h << rowBits;
+let s = h >>> shift, e = slots[s];
+while (e !== 0 && ((e ^ tag) & ~low) !== 0) { s = (s + 1) & mask; e = slots[s]; }
+into[row] = (e & low) - 1;
+}`,
+  ),
+);
+
+/** Positions of those that have other keys: `rest[0, count)`. Without a branch, so that loads of keys run beside each other. */
+const otherKeys = loopsBy((width) =>
+  generated<OtherKeys>(
+    `other-keys-${width}`,
+    "words rowCount keys into rest".split(" "),
+    `// ${width}
+let count = 0;
+for (let row = 0, at = 0; row < rowCount; row++, at += ${width}) {
+const r = into[row], k = (r & ~(r >> 31)) * ${width};
+const d = ${eachWord(width, (w) => `(keys[k + ${w}] ^ words[at + ${w}])`, " | ")};
+rest[count] = row;
+count = (count + (((d | -d) & ~r) >>> 31)) | 0;
+}
+return count;`,
+  ),
+);
+
+/** Finds rows `rest[0, count)`, which have a key. */
 const hashedFind = loopsBy((width) =>
   generated<HashedFind>(
     `hashed-find-${width}`,
-    "words present rowCount hashes slots shift rowBits keys into".split(" "),
+    "words rest count hashes slots shift rowBits keys into".split(" "),
     `// ${width}
 const mask = slots.length - 1, low = (1 << rowBits) - 1;
-for (let row = 0, at = 0; row < rowCount; row++, at += ${width}) {
+for (let i = 0; i < count; i++) {
+const row = rest[i], at = row * ${width}, h = hashes[row];
 let found = ${NO_ROW};
-if (present === undefined || present[row] !== 0) {
-const h = hashes[row];
 ${eachWord(width, (w) => `const w${w} = words[at + ${w}];`)}
 ${slotText(width, "keys", "break;", "found = r; break;")}
-}
 into[row] = found;
 }`,
   ),

@@ -7,6 +7,8 @@ import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { concat } from "../kernels/concat.ts";
 import { copied, nullLike } from "../kernels/copied.ts";
 import { gather } from "../kernels/gather.ts";
+import { sliceBatch } from "../../../column/slice.ts";
+import { RowRoom } from "./row-room.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecContext } from "../contract/exec-context.ts";
 import { constantVector } from "../../expression/vector-values.ts";
@@ -54,27 +56,42 @@ function textBytesOf({ codes, dictionary }: Extract<Vector, { kind: "dictionary"
   return bytes;
 }
 
+/** Rows that are given out at once, at most. */
+const DRAINED_ROWS = 65_536;
+/** Of a column that is joined already. */
+const NO_VALUES: Vector = { kind: "number", values: new Float64Array(0), validity: undefined };
+
 /** Rows `selection[0, count)` of a batch as a batch of its own. */
 export function gatherBatch(batch: Batch, selection: Uint32Array, count: number): Batch {
   return { rowCount: count, vectors: batch.vectors.map((vector) => gather(vector, selection, count)) };
 }
 
+/** Bytes that an operator will need beside the values of so many rows, of which those of a batch are the last. */
+export type BesideRows = (rowCount: number, last: Batch) => number;
+
 /** A growing list of copied batches. */
 export class HeldRows {
   rowCount = 0;
-  private parts: Batch[] = [];
+  private ownParts: Batch[] = [];
+  /** Where rows go first; `parts` are behind it, once it is full. */
+  private room: RowRoom | undefined;
   private bytes = 0;
   private readonly headers: readonly ColumnHeader[];
   private readonly budget: MemoryBudget;
-  private rowBytes: number;
+  private beside: BesideRows;
+  private besideBytes = 0;
   /** Entries that are counted. */
   private readonly tables: Set<TextTable> = new Set();
 
-  /** @param rowBytes what the operator will need for each row beside its values */
-  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, rowBytes = 0) {
+  /**
+   * @param beside what the operator will need beside values: for each row, or by their number
+   * @param rowsExpected rows that will come, if that is known: then they are copied once
+   */
+  constructor(headers: readonly ColumnHeader[], budget: MemoryBudget, beside: number | BesideRows = 0, rowsExpected = 0) {
+    this.room = rowsExpected > 0 ? new RowRoom(rowsExpected) : undefined;
     this.headers = headers;
     this.budget = budget;
-    this.rowBytes = rowBytes;
+    this.beside = typeof beside === "number" ? (rowCount) => rowCount * beside : beside;
   }
 
   /** Bytes that are counted for its rows. */
@@ -83,11 +100,40 @@ export class HeldRows {
   }
 
   /** Bytes that a batch would take: entries that rows held have too are counted already. */
-  costOf({ vectors, rowCount }: Batch): number {
-    let bytes = rowCount * this.rowBytes;
+  costOf(batch: Batch): number {
+    return this.costBeside(batch) + this.costOfValues(batch);
+  }
+
+  /** All rows, of which those in the room are the first. */
+  private get parts(): Batch[] {
+    const { room } = this;
+    this.room = undefined;
+    if (room !== undefined && room.rowCount > 0) this.ownParts.unshift(room.batch());
+    return this.ownParts;
+  }
+
+  private set parts(parts: Batch[]) {
+    this.room = undefined;
+    this.ownParts = parts;
+  }
+
+  private costBeside(batch: Batch): number {
+    return Math.max(0, this.beside(this.rowCount + batch.rowCount, batch) - this.besideBytes);
+  }
+
+  private costOfValues({ vectors, rowCount }: Batch): number {
+    let bytes = 0;
     for (const vector of vectors) bytes += bytesOf(vector, rowCount);
     for (const table of this.newTables(vectors)) bytes += bytesOfEntries(table);
     return bytes;
+  }
+
+  private count(batch: Batch): void {
+    const beside = this.costBeside(batch);
+    const bytes = beside + this.costOfValues(batch);
+    this.budget.reserve(bytes);
+    this.bytes += bytes;
+    this.besideBytes += beside;
   }
 
   private newTables(vectors: readonly Vector[]): ReadonlySet<TextTable> {
@@ -102,22 +148,35 @@ export class HeldRows {
 
   /** Copies a batch. @throws DbError RuntimeResourcesExhausted */
   add(batch: Batch): void {
-    const bytes = this.costOf(batch);
-    this.budget.reserve(bytes);
-    this.bytes += bytes;
+    this.count(batch);
     this.noteTables(batch.vectors);
     const { rowCount } = batch;
-    this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
     this.rowCount += rowCount;
+    if (this.room?.add(batch) === true) return;
+    this.parts.push({ rowCount, vectors: batch.vectors.map((vector) => copied(vector, rowCount)) });
   }
 
   /** Takes a batch that lies on memory of its own. @throws DbError RuntimeResourcesExhausted */
   addOwn(batch: Batch): void {
-    const bytes = this.costOf(batch);
-    this.budget.reserve(bytes);
-    this.bytes += bytes;
+    this.count(batch);
+    this.noteTables(batch.vectors);
     this.parts.push(batch);
     this.rowCount += batch.rowCount;
+  }
+
+  /** Leaves out batches that `addOwn` took: somebody else keeps them. Entries of texts are counted as long as there are rows. */
+  remove(batches: ReadonlySet<Batch>): void {
+    this.parts = this.parts.filter((part) => !batches.has(part));
+    let [bytes, last] = [0, undefined as Batch | undefined];
+    for (const batch of batches) {
+      this.rowCount -= batch.rowCount;
+      bytes += this.costOfValues(batch);
+      last = batch;
+    }
+    if (this.rowCount === 0) return this.clear();
+    this.bytes -= bytes;
+    this.budget.release(bytes);
+    if (last !== undefined) this.giveBack(Math.max(0, this.besideBytes - this.beside(this.rowCount, last)));
   }
 
   /** All rows as one batch. Of many rows, `joinedInTurns` is kinder to others. */
@@ -132,8 +191,11 @@ export class HeldRows {
     const [first] = this.parts;
     if (this.parts.length === 1 && first !== undefined) return first;
     const vectors: Vector[] = [];
+    this.parts = this.parts.map(({ rowCount, vectors: own }) => ({ rowCount, vectors: [...own] }));
     for (const c of this.headers.keys()) {
       vectors.push(this.column(c));
+      // So that of one column at most all is there twice.
+      for (const part of this.parts) (part.vectors as Vector[])[c] = NO_VALUES;
       checkCancelled(context);
       await context.pace.turn();
     }
@@ -156,13 +218,12 @@ export class HeldRows {
 
   /** Keeps only the rows `order[0, count)`, in that order. */
   keep(order: Uint32Array, count: number): void {
-    this.parts = [gatherBatch(this.joined(), order, count)];
+    const kept = gatherBatch(this.joined(), order, count);
+    this.clear();
+    this.count(kept);
+    this.noteTables(kept.vectors);
+    this.parts = [kept];
     this.rowCount = count;
-    this.budget.release(this.bytes);
-    this.tables.clear();
-    this.bytes = this.parts[0] === undefined ? 0 : this.costOf(this.parts[0]);
-    this.noteTables(this.parts[0]?.vectors ?? []);
-    this.budget.reserve(this.bytes);
   }
 
   /** Adds a row of NULLs, which is not counted. */
@@ -189,13 +250,17 @@ export class HeldRows {
   /** Gives all rows out, part by part, and forgets them. */
   *drain(): Iterable<Batch> {
     const { parts } = this;
+    this.releaseBeside();
     this.parts = [];
     this.rowCount = 0;
     for (const part of parts) {
-      const bytes = Math.min(this.bytes, this.costOf(part));
-      this.bytes -= bytes;
-      this.budget.release(bytes);
-      yield part;
+      for (let from = 0; from < part.rowCount; from += DRAINED_ROWS) {
+        const piece = part.rowCount > DRAINED_ROWS ? sliceBatch(part, from, Math.min(part.rowCount, from + DRAINED_ROWS)) : part;
+        const bytes = Math.min(this.bytes, this.costOfValues(piece));
+        this.bytes -= bytes;
+        this.budget.release(bytes);
+        yield piece;
+      }
     }
     // Of the entries.
     this.budget.release(this.bytes);
@@ -203,12 +268,22 @@ export class HeldRows {
     this.tables.clear();
   }
 
-  /** Gives back `rowBytes` of what was counted for each row beside its values: the operator needs that no more. */
+  /** Gives back so much of what was counted for each row beside its values: the operator needs that no more, nor for rows to come. */
   release(rowBytes: number): void {
-    const bytes = rowBytes * this.rowCount;
-    this.rowBytes -= rowBytes;
-    this.bytes -= bytes;
-    this.budget.release(bytes);
+    const { beside } = this;
+    this.beside = (rowCount, last) => Math.max(0, beside(rowCount, last) - rowCount * rowBytes);
+    this.giveBack(Math.min(this.besideBytes, rowBytes * this.rowCount));
+  }
+
+  /** Gives back what was counted beside values of the rows held: the operator counts itself what it takes of that. */
+  releaseBeside(): void {
+    this.giveBack(this.besideBytes);
+  }
+
+  private giveBack(besideBytes: number): void {
+    this.bytes -= besideBytes;
+    this.besideBytes -= besideBytes;
+    this.budget.release(besideBytes);
   }
 
   /** Forgets all rows. */
@@ -217,6 +292,7 @@ export class HeldRows {
     this.rowCount = 0;
     this.budget.release(this.bytes);
     this.bytes = 0;
+    this.besideBytes = 0;
     this.tables.clear();
   }
 }

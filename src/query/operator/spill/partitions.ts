@@ -44,18 +44,37 @@ export class Partitions {
 
   /** Copies each row to the partition of its hash: `hashes.length >= batch.rowCount`. */
   async add(batch: ExecBatch, hashes: Uint32Array): Promise<void> {
+    for (const { part, rows } of this.split(batch, hashes)) await this.parts[part]?.add(rows());
+  }
+
+  /** The rows of each partition that has some: `rows` copies them. */
+  *split(batch: ExecBatch, hashes: Uint32Array): Iterable<{ readonly part: number; readonly rows: () => ExecBatch }> {
     const { rowCount, runs } = batch;
     const { order, ends } = this.byPartition(hashes, rowCount);
     let from = 0;
-    for (const [p, part] of this.parts.entries()) {
-      const to = ends[p] as number;
-      if (to > from) {
-        const selection = order.subarray(from, to);
-        const own = gatherBatch(batch, selection, to - from);
-        await part.add({ ...own, runs: runs === undefined ? undefined : gatherRuns(runs, selection, to - from) });
-      }
+    for (const part of this.parts.keys()) {
+      const to = ends[part] as number;
+      const selection = order.subarray(from, to);
+      const count = to - from;
       from = to;
+      if (count === 0) continue;
+      const rows = (): ExecBatch => ({
+        ...gatherBatch(batch, selection, count),
+        runs: runs === undefined ? undefined : gatherRuns(runs, selection, count),
+      });
+      yield { part, rows };
     }
+  }
+
+  /** Positions of the rows of some partitions, ascending. @param isWanted 1 for each of these */
+  rowsOf(isWanted: Uint8Array, hashes: Uint32Array, rowCount: number): Uint32Array {
+    const selection = new Uint32Array(rowCount);
+    let count = 0;
+    for (let row = 0; row < rowCount; row++) {
+      selection[count] = row;
+      count += isWanted[this.partitionOf(hashes[row] as number)] as number;
+    }
+    return selection.subarray(0, count);
   }
 
   /** Puts a batch, which is the caller's to forget, into the partition of one hash: statistics that stand for rows. */

@@ -91,7 +91,7 @@ test("a query spills before the memory of all queries refuses it, however large 
     const others = new MemoryCounter();
     memory.register("memtables", others);
     others.take(40 * 1024);
-    const pool = new MemoryPool(memory, "queries", 60 * 1024);
+    const pool = new MemoryPool(memory, "queries", 48 * 1024);
     const spill = new MemorySpill();
     const answer = await data.sql(sql, { memoryBytesMax: 1024 * 1024 * 1024, spill, memory: pool.account() });
     expect(lines(answer).toSorted(), sql).toEqual(want);
