@@ -20,6 +20,7 @@ import { StatusCode } from "../../../../base/status-code.ts";
 import type { Validity } from "../../../../column/vector.ts";
 import { textHash, textHashes, viewOf } from "./text-hash.ts";
 import { NO_NUMBER } from "../word-table.ts";
+import { SHORT_BYTES, ShortTexts } from "./short-texts.ts";
 
 const SLOTS_MIN = 256;
 /** As in `word-table.ts`. */
@@ -179,6 +180,7 @@ export class TextNumbers {
   private used = 0;
   private chunkWords = 0;
   private readonly slots = new HashSlots(SLOTS_MIN, { inSteps: true });
+  private readonly short = new ShortTexts(ROWS_AT_ONCE);
   /** The bytes that `numberOf` was given last, and a view of them. */
   private viewed: { readonly bytes: Uint8Array; readonly view: DataView } | undefined;
   /** What `fetchRecords` and `candidatesOf` saw, so that nobody takes their loads for useless. */
@@ -189,32 +191,95 @@ export class TextNumbers {
 
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
   numbersOf(texts: Texts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
-    const { offsets, bytes, validity } = texts;
-    const { hashes, slots, found, chunks } = this;
-    const view = viewOf(bytes);
+    const { short } = this;
+    const view = viewOf(texts.bytes);
     for (let base = 0; base < rowCount; base += ROWS_AT_ONCE) {
       const to = Math.min(rowCount, base + ROWS_AT_ONCE);
-      textHashes(view, offsets, base, to, hashes);
-      const isLarge = slots.slotMask >= SLOTS_CACHED;
-      const isComplete = !isNew && slots.older === undefined;
-      const filter = isComplete && isLarge ? this.filterOfMissed() : undefined;
-      if (filter === undefined) {
-        if (isLarge) slots.fetch(hashes, to - base);
-        candidates(slots.pairs, slots.mask, hashes, to - base, found);
-        if (isComplete && isLarge) this.noteMissed(found, to - base);
-      } else {
-        const passed = passing(filter.bits, filter.shift, hashes, to - base, found, this.rows);
-        this.seen = candidatesOf(slots.pairs, slots.mask, hashes, this.rows, passed, found);
+      const shortCount = short.take(view, texts, base, to);
+      if (shortCount === 0) this.numbersOfLong(texts, view, base, to, isNew, nullIsNumber, into);
+      else {
+        const missed = short.find(base, to, into);
+        const isDone = missed === 0 || (shortCount === to - base && !isNew && !short.isMoving);
+        if (!isDone) this.numbersOfRest(texts, view, base, to, isNew, nullIsNumber, into);
       }
-      if (isLarge) this.seen ^= fetchRecords(chunks, found, to - base);
-      for (let row = base; row < to; row++) {
-        row = confirmed(chunks, texts, view, found, base, row, to, isComplete, into);
-        if (row === to) break;
-        if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
-        else into[row] = this.numberBy(hashes[row - base]!, view, bytes, offsets[row]!, offsets[row + 1]!, isNew);
-      }
-      slots.move(ROWS_AT_ONCE);
     }
+  }
+
+  /** Of rows of which none is short. */
+  private numbersOfLong(
+    texts: Texts,
+    view: DataView,
+    base: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): void {
+    const { offsets, bytes, validity } = texts;
+    const { hashes, slots, found, chunks } = this;
+    textHashes(view, offsets, base, to, hashes);
+    const isLarge = slots.slotMask >= SLOTS_CACHED;
+    const isComplete = !isNew && slots.older === undefined;
+    const filter = isComplete && isLarge ? this.filterOfMissed() : undefined;
+    if (filter === undefined) {
+      if (isLarge) slots.fetch(hashes, to - base);
+      candidates(slots.pairs, slots.mask, hashes, to - base, found);
+      if (isComplete && isLarge) this.noteMissed(found, to - base);
+    } else {
+      const passed = passing(filter.bits, filter.shift, hashes, to - base, found, this.rows);
+      this.seen = candidatesOf(slots.pairs, slots.mask, hashes, this.rows, passed, found);
+    }
+    if (isLarge) this.seen ^= fetchRecords(chunks, found, to - base);
+    for (let row = base; row < to; row++) {
+      row = confirmed(chunks, texts, view, found, base, row, to, isComplete, into);
+      if (row === to) break;
+      if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
+      else into[row] = this.numberBy(hashes[row - base]!, view, bytes, offsets[row]!, offsets[row + 1]!, isNew);
+    }
+    slots.move(ROWS_AT_ONCE);
+  }
+
+  /** Of rows of which some are short: those without a number yet, in their order. */
+  private numbersOfRest(
+    { offsets, bytes, validity }: Texts,
+    view: DataView,
+    base: number,
+    to: number,
+    isNew: boolean,
+    nullIsNumber: boolean,
+    into: Int32Array,
+  ): void {
+    const { rows, hashes, slots, short } = this;
+    let longCount = 0;
+    for (let row = base; row < to; row++) {
+      if (into[row] === NO_NUMBER && offsets[row + 1]! - offsets[row]! > SHORT_BYTES) rows[longCount++] = row - base;
+    }
+    for (let i = 0; i < longCount; i++) {
+      const row = base + rows[i]!;
+      hashes[row - base] = textHash(view, offsets[row]!, offsets[row + 1]!);
+    }
+    if (longCount > 0 && slots.slotMask >= SLOTS_CACHED) {
+      this.found.fill(NO_NUMBER);
+      this.seen = candidatesOf(slots.pairs, slots.mask, hashes, rows, longCount, this.found);
+      this.seen ^= fetchRecords(this.chunks, this.found, to - base);
+    }
+    for (let row = base; row < to; row++) {
+      if (into[row] !== NO_NUMBER) continue;
+      const from = offsets[row]!;
+      const end = offsets[row + 1]!;
+      if (validity !== undefined && validity[row] === 0) into[row] = nullIsNumber ? this.numberOfNull(isNew) : NO_NUMBER;
+      else if (end - from > SHORT_BYTES) into[row] = this.numberBy(hashes[row - base]!, view, bytes, from, end, isNew);
+      else into[row] = this.noted(short.numberOfRow(row - base, isNew ? this.size : NO_NUMBER), view, bytes, from, end);
+    }
+    slots.move(longCount);
+  }
+
+  /** A number that a short text has, and its record where that is the next one. */
+  private noted(number: number, view: DataView, bytes: Uint8Array, from: number, to: number): number {
+    if (number !== this.size) return number;
+    const place = this.placed(to - from);
+    this.write(place, view, bytes, from, to);
+    return this.numberAt(place);
   }
 
   private noteMissed(found: Int32Array, count: number): void {
@@ -259,6 +324,9 @@ export class TextNumbers {
   numberOf(bytes: Uint8Array, from: number, to: number, isNew: boolean): number {
     if (this.viewed?.bytes !== bytes) this.viewed = { bytes, view: viewOf(bytes) };
     const { view } = this.viewed;
+    if (to - from <= SHORT_BYTES) {
+      return this.noted(this.short.numberOf(view, from, to - from, isNew ? this.size : NO_NUMBER), view, bytes, from, to);
+    }
     return this.numberBy(textHash(view, from, to), view, bytes, from, to, isNew);
   }
 
