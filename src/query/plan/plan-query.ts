@@ -152,8 +152,10 @@ function combined(query: SetOperation, before: Rows, right: PlanNode, { environm
     for (const each of all && other.kind === "union" ? other.inputs : [other]) inputs.push(each);
     return { inputs, isDistinct: !all };
   }
-  const left = castColumns(nodeOf(before), columns, environment);
-  const input = all ? left : distinct(left);
+  // Without ALL the operator tells rows of the left apart itself. The plain plan, which is the oracle, groups them before.
+  const isPlain = all || !optimise;
+  const left = castColumns(nodeOf(isPlain ? before : { ...before, isDistinct: false }), columns, environment);
+  const input = all || optimise ? left : distinct(left);
   return { inputs: [{ kind: "set-filter", operator, all, left: input, right: other, columns: left.columns }], isDistinct: false };
 }
 
