@@ -10,7 +10,7 @@ import { NO_FACTS } from "../system-facts.ts";
 import { castColumns } from "./bind/cast-columns.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./bind/plan-error.ts";
-import { distinct } from "./select/plan-rows.ts";
+import { distinct } from "../operator/aggregate/distinct-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
 import type { Planner, PlannerSources } from "./common/planner.ts";
