@@ -1,6 +1,7 @@
 /** Runs plans: each operator is an async iterator that pulls batches from the one below. */
 import { columnsOf } from "../expression/expression.ts";
 import { aggregate } from "./aggregate/aggregate.ts";
+import { distinct } from "./aggregate/distinct-rows.ts";
 import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { apply, lateralJoin } from "./apply/apply.ts";
@@ -47,13 +48,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   filter: (node, context) => filtered(node, context),
   "key-share": (node, context) => keyShare(node, rowsFor(node, node.input, context), context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
-  aggregate: (node, context) =>
-    computedFirst(
-      node,
-      run(node.input, context, columnsRead(node)),
-      context.groupWatch === undefined || context.groupWatch.node === node ? context : { ...context, groupWatch: undefined },
-      context.interpretOnly ? aggregateInterpreted : groups,
-    ),
+  aggregate: (node, context) => grouped(node, context),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
@@ -71,7 +66,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   recursive: (node, context) => recursive(node, run(node.first, context), (round) => runCopy(node.step, node.step, round), context),
   union: (node, context) => union(node, (input) => run(input, context)),
   "if-empty": (node, context) => ifEmpty(node, (input) => run(input, context)),
-  "set-filter": (node, context) => setFilter(node, run(node.left, context), run(node.right, context), context),
+  "set-filter": (node, context) => setFilter(node, run(leftOf(node, context), context), run(node.right, context), context),
 };
 
 /**
@@ -107,7 +102,7 @@ function columnsRead(node: PlanNode): ReadonlySet<number> {
 /** Large scans go to other threads, with the operators right above them. */
 function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
   const hereFor = (own: PlanNode, ownContext: ExecContext): Batches =>
-    own.kind === "filter" && own === node ? filtered(own, ownContext, needed) : here(own, ownContext);
+    own === node && needed !== undefined ? hereWith(own, ownContext, needed) : here(own, ownContext);
   if (context.workers === undefined) return hereFor(node, context);
   switch (node.kind) {
     case "aggregate":
@@ -138,14 +133,32 @@ function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
   return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
 }
 
+/** The left side of a set operation, whose equal rows other threads put together where there are some. */
+function leftOf({ all, left }: NodeOf<"set-filter">, { workers }: ExecContext): PlanNode {
+  return all || workers === undefined || left.kind === "aggregate" ? left : distinct(left);
+}
+
 function here(node: PlanNode, context: ExecContext): Batches {
   const runs: Runs<PlanNode> = OPERATORS[node.kind];
   return runs(node, context);
 }
 
+/** As `here`, for a reader that looks at some columns. */
+function hereWith(node: PlanNode, context: ExecContext, needed: ReadonlySet<number>): Batches {
+  if (node.kind === "filter") return filtered(node, context, needed);
+  return node.kind === "aggregate" ? grouped(node, context, needed) : here(node, context);
+}
+
 /** A grouping; keys that are computed once a series may take long. */
-function groups(node: NodeOf<"aggregate">, input: Batches, context: ExecContext): Batches {
-  return aggregate(node, takesLong(node) ? shortPieces(input, context) : input, context);
+function grouped(node: NodeOf<"aggregate">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const groups = (own: NodeOf<"aggregate">, input: Batches, held: ExecContext): Batches =>
+    aggregate(own, takesLong(own) ? shortPieces(input, held) : input, held, needed);
+  return computedFirst(
+    node,
+    run(node.input, context, columnsRead(node)),
+    context.groupWatch === undefined || context.groupWatch.node === node ? context : { ...context, groupWatch: undefined },
+    context.interpretOnly ? aggregateInterpreted : groups,
+  );
 }
 
 /** What a filter right above a scan reads: storage tests rows before it reads all of their columns. Undefined elsewhere. */
