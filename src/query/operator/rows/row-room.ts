@@ -28,7 +28,8 @@ export class RowRoom {
     if (columns.length !== vectors.length || !columns.every(({ like }, c) => isAlike(like, vectors[c]))) return false;
     for (const [c, { values }] of columns.entries()) {
       const from = vectors[c] === undefined ? undefined : valuesOf(vectors[c]);
-      if (from !== undefined) (values as Uint32Array).set(from.subarray(0, rowCount) as Uint32Array, this.rowCount); // Of one class: `isAlike`.
+      // Both are of one class: `isAlike`.
+      if (from !== undefined) (values as Uint32Array).set(from.subarray(0, rowCount) as Uint32Array, this.rowCount);
     }
     this.rowCount += rowCount;
     return true;
