@@ -37,6 +37,7 @@ import { memoryMetaStore } from "./storage/meta-store/memory-meta-store.ts";
 import { inlineFlushExecutor } from "./storage/sst/write/flush-executor.ts";
 import { memoryWal } from "./storage/wal/memory-wal.ts";
 import { listening } from "./thread-parts.ts";
+import type { Standalone } from "./standalone.ts";
 import { VERSION } from "./version.ts";
 
 /** Rounds over all requests that read: code that was called so often is compiled well. */
@@ -59,11 +60,16 @@ export interface Rehearsal {
 /**
  * Begins one. What goes wrong is logged: it says nothing of the server's data.
  *
- * @param isLate whether clients ask already: their own queries have what they need compiled, and it would slow them
+ * @param server whose clients may ask already: their own queries have what they need compiled, and it would slow them
  */
-export function rehearse(settings: Settings, logger: Logger, isLate: () => boolean): Rehearsal {
+export function rehearse(settings: Settings, logger: Logger, server: Pick<Standalone, "isAsked" | "openAhead">): Rehearsal {
   const stopping = new AbortController();
-  const over = perform(settings, () => stopping.signal.aborted || isLate()).then(
+  const isOver = (): boolean => stopping.signal.aborted || server.isAsked();
+  const turn = async (): Promise<boolean> => {
+    await Bun.sleep(PAUSE_MS_MIN);
+    return !isOver();
+  };
+  const over = (async () => ({ ...(await perform(settings, isOver)), files: await server.openAhead(turn) }))().then(
     (done) => logger.debug({ ...done }, "rehearsed"),
     (error: unknown) => logger.warn({ error: errorText(error) }, "cannot rehearse: first queries take longer"),
   );

@@ -87,6 +87,8 @@ export interface Standalone {
   readonly url: string;
   /** Whether a client has asked a query. */
   isAsked(): boolean;
+  /** Opens the newest data files while `turn` says that nobody asks. Returns how many are open. */
+  openAhead(turn: () => Promise<boolean>): Promise<number>;
   /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
   reload(): Promise<void>;
   /** Ends in the order of the file header. */
@@ -165,6 +167,7 @@ export async function startStandalone(
     url: http.url,
     reload: () => reloads.run(),
     isAsked: () => scheduler.queries.asked > 0,
+    openAhead: (turn) => database.engine.openAhead(turn),
     async stop() {
       await running.disposeAsync();
       logger.info({}, "stopped");

@@ -21,7 +21,7 @@ async function rehearsed(
   isLate: () => boolean = () => false,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { logger, entries } = recordingLogger();
-  const rehearsal = rehearse(settings, logger, isLate);
+  const rehearsal = rehearse(settings, logger, { isAsked: isLate, openAhead: () => Promise.resolve(0) });
   if (isStopped) rehearsal.stop();
   await rehearsal.over;
   expect(entries.map(({ level, message }) => `${level}: ${message}`)).toEqual(["debug: rehearsed"]);
