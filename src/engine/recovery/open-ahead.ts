@@ -3,12 +3,13 @@
  * spent half of its time there.
  *
  * What an open file holds counts towards the page cache, which lets go of it as of any other. Files of very many series stay closed: what
- * gives them their numbers does not yield (6 ms for 4,000 series of ten tags in code that never ran), nor does the reading of a long footer.
+ * gives them their numbers does not yield (6 ms for 4,000 series of ten tags in code that never ran), nor does reading a long footer.
  */
 import { DbError } from "../../base/error.ts";
 import type { PageCache } from "../../storage/cache/page-cache.ts";
 import type { Region } from "../../storage/region/region.ts";
 import type { SstFile } from "../../storage/sst/read/sst-file.ts";
+import type { TableSchema } from "../../table/schema.ts";
 
 /** Files that are opened at most. Reason: each has a footer of some kilobytes, and takes milliseconds of the thread. */
 const FILES_MAX = 256;
@@ -24,24 +25,35 @@ const REGIONS_AT_ONCE = 1000;
 /** Lets others have the thread; false: no more is to be opened. */
 export type Turn = () => Promise<boolean>;
 
-/** Returns how many files are open now. A file that cannot be read is left to the query that wants it, which says so. */
-export async function openAhead(regions: Iterable<Region>, cache: PageCache, turn: Turn): Promise<number> {
+/** What was opened. */
+export interface OpenedAhead {
+  readonly files: number;
+  /** The tables of which all files are open, that with the newest first. */
+  readonly tables: readonly TableSchema[];
+}
+
+/** Opens files. One that cannot be read is left to the query that wants it, which says so. */
+export async function openAhead(regions: Iterable<Region>, cache: PageCache, turn: Turn): Promise<OpenedAhead> {
   const chosen = await newestOf(regions, turn);
   const before = cache.bytes;
+  const tables: TableSchema[] = [];
   let opened = 0;
   for (const { region, ids } of chosen) {
     const snapshot = region.snapshot();
     try {
+      let ofTable = 0;
       for (const file of snapshot.files.toReversed()) {
         if (!ids.has(file.meta.id)) continue;
-        if (cache.bytes - before >= OPEN_BYTES_MAX || !(await turn())) return opened;
-        if (await opensNow(file, region, cache, turn)) opened++;
+        if (cache.bytes - before >= OPEN_BYTES_MAX || !(await turn())) return { files: opened, tables };
+        if (await opensNow(file, region, cache, turn)) ofTable++;
       }
+      opened += ofTable;
+      if (ofTable === snapshot.files.length && region.sharedBy === undefined) tables.push(region.schemaNow);
     } finally {
       await snapshot.release();
     }
   }
-  return opened;
+  return { files: opened, tables };
 }
 
 async function opensNow(file: SstFile, region: Region, cache: PageCache, turn: Turn): Promise<boolean> {
