@@ -18,11 +18,11 @@
  * It ends with the first query of a client: queries of a client that asked meanwhile took 1.3 to 2 x as long.
  *
  * Nothing here changes the server's data, or touches its metrics, list of statements or log: requests go through an HTTP service that
- * listens nowhere, counts in a registry of its own and has no slow log. Nothing is flushed. With the machines' rows in files a first query of one machine
- * took 15 ms of the main thread instead of 23, but double-groupby-all 367 to 533 in 11 of 16 processes, instead of 220 to 290: the
- * generated loops of `bit-pack.ts`, which a rehearsal calls some hundred times, are compiled then to code that leaves itself at the first
- * value, ten times over (416 bytes instead of 2,400, an exit "Uncountable"; Bun 1.4.5 with BUN_JSC_reportCompileTimes and
- * BUN_JSC_printEachOSRExit). It does not depend on where files lie or who writes them, and queries of clients do not bring it about.
+ * listens nowhere, counts in a registry of its own and has no slow log. Nothing is flushed. With the machines' rows in files a first
+ * query of one machine took 15 ms of the main thread instead of 23, but double-groupby-all 367 to 533 in 11 of 16 processes, instead of
+ * 220 to 290: the generated loops of `bit-pack.ts`, which a rehearsal calls some hundred times, are compiled then to code that leaves
+ * itself at the first value, ten times over (416 bytes instead of 2,400, an exit "Uncountable"; Bun 1.4.5 with BUN_JSC_reportCompileTimes
+ * and BUN_JSC_printEachOSRExit). It does not depend on where files lie or who writes them, and queries of clients do not bring it about.
  */
 import { errorText } from "./base/error.ts";
 import type { Logger } from "./base/log.ts";

@@ -403,6 +403,23 @@ describe("a decoder", () => {
     }
   });
 
+  test("a request may name many measurements whatever earlier ones named", () => {
+    const decoder = new InfluxDecoder();
+    const body = (from: number): string => Array.from({ length: 40_000 }, (_, i) => `m${from + i} v=1`).join("\n");
+    for (const from of [0, 40_000]) {
+      expect(decode(body(from), {}, decoder)).toMatchObject({ rowCount: 40_000, errorCount: 0 });
+    }
+  });
+
+  test("one that names too many has its further lines refused, and the next begins anew", () => {
+    const decoder = new InfluxDecoder();
+    const lines = Array.from({ length: 140_000 }, (_, i) => `m${i} v=1`).join("\n");
+    const { rowCount, errorCount, errors } = decode(lines, {}, decoder);
+    expect([rowCount, errorCount]).toEqual([131_072, 8928]);
+    expect(errors[0]?.reason).toBe("the request names more than 65536 measurements; send it in parts");
+    expect(decode("other v=1", {}, decoder)).toMatchObject({ rowCount: 1, errorCount: 0 });
+  });
+
   test("forgets the series between two requests when the dictionary is full", () => {
     const decoder = new InfluxDecoder(500);
     const body = (from: number): string => Array.from({ length: 50 }, (_, i) => `m,host=host_${from + i} v=${i}i ${i}\n`).join("");

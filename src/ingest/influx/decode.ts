@@ -126,7 +126,7 @@ export class InfluxDecoder {
   private builderOf(table: string): TableBuilder | undefined {
     let builder = this.tables.get(table);
     if (builder === undefined) {
-      if (this.tables.size >= MEASUREMENTS_MAX || !this.budget.take(OBJECT_BYTES)) return undefined;
+      if (this.tables.size >= 2 * MEASUREMENTS_MAX || !this.budget.take(OBJECT_BYTES)) return undefined;
       builder = new TableBuilder(table, this.budget);
       this.tables.set(table, builder);
     }

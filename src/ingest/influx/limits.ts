@@ -17,7 +17,10 @@ export const RETAINED_BYTES_MAX: number = 128 * 1024 * 1024;
  */
 export const IDLE_MILLIS: number = 120_000;
 
-/** Most measurements that a decoder remembers; a request that names more has its further lines refused. */
+/**
+ * Measurements that a request may always name, whatever earlier ones named: a decoder that remembers as many forgets them between two
+ * requests, and refuses further lines once it has twice as many.
+ */
 export const MEASUREMENTS_MAX = 65_536;
 
 /** Most field names that a decoder remembers over all measurements; a request that names more has its further lines refused. */

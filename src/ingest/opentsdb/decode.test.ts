@@ -51,6 +51,15 @@ function refuse(body: string, message: RegExp): void {
 
 const T = 1_346_846_400;
 
+test("a request may name many metrics whatever earlier ones named", () => {
+  const decoder = new OpenTsdbDecoder();
+  for (const from of [0, 40_000]) {
+    const points = Array.from({ length: 40_000 }, (_, i) => `{"metric":"m${from + i}","timestamp":${T},"value":1,"tags":{}}`);
+    const { rowCount, errorCount } = decoder.decode(encoder.encode(`[${points.join(",")}]`), optionsOf());
+    expect([rowCount, errorCount]).toEqual([40_000, 0]);
+  }
+});
+
 describe("JSON", () => {
   test("one point, and an array of points", () => {
     check(`{"metric":"sys.cpu.nice","timestamp":${T},"value":18,"tags":{"host":"web01","dc":"lga"}}`, [

@@ -2,7 +2,10 @@
  * Limits of the OpenTSDB decoder beside those of every write (`base/limits.ts`).
  */
 
-/** Most metrics that a decoder remembers; points of further ones are refused until the next request. Reason: each has arrays of its own. */
+/**
+ * Metrics that a request may always name, whatever earlier ones named: a decoder that remembers as many forgets them before the next
+ * request, and refuses points of further ones once it has twice as many. Reason: each has arrays of its own.
+ */
 export const METRICS_MAX = 65_536;
 
 /** Bytes of columns that a decoder keeps for the next request; beyond it starts with new ones. */

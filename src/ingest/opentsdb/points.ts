@@ -147,7 +147,7 @@ export class Points {
   }
 
   private addMetric(metric: string): MetricRows | undefined {
-    if (this.metrics.size >= METRICS_MAX) return undefined;
+    if (this.metrics.size >= 2 * METRICS_MAX) return undefined;
     const rows = new MetricRows(metric);
     this.metrics.set(metric, rows);
     return rows;
