@@ -70,6 +70,11 @@ export function tablesText(results: readonly TablesResult[]): string {
     ["one table, rows in files: first, warm, p95 ms", timings(results.map((r) => r.inFiles))],
     ["clean stop, s", of((r) => r.stopSeconds, two)],
     ["ready after a clean stop, s", of((r) => r.readySeconds, two)],
+    ["/metrics: median, worst ms", `${of((r) => r.scrapes.msP50, two)}; ${of((r) => r.scrapes.msMax, two)}`],
+    [
+      "/metrics: median, worst ms of the main thread; longest wait of other requests",
+      `${of((r) => r.scrapes.cpuMsP50, two)}; ${of((r) => r.scrapes.cpuMsMax, two)}; ${of((r) => r.scrapes.otherMsMax, two)}`,
+    ],
   ];
   const [first] = results;
   const head = `## ${thousands(first?.tables ?? 0)} tables\n\n${thousands(first?.rows ?? 0)} rows, ${runs(results)}.\n\n`;

@@ -1,7 +1,7 @@
 /**
  * Measures very many small tables: every request has one row of each table, as an agent that reports ten thousand metrics does.
  *
- *   create + write ─► SIGKILL ─► replay ─► flush of every table in the background ─► clean stop ─► clean start
+ *   create + write ─► SIGKILL ─► replay ─► flush of every table in the background ─► clean stop ─► clean start ─► scrapes of /metrics
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { writeLines } from "./lines-file.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { seededRandom } from "./random.ts";
+import { type ScrapeFigures, timeScrapes } from "./scrape-timing.ts";
 import { type SqlTimings, timeSql } from "./sql-timing.ts";
 import { expectRows, restarted, type RunningTarget, type Target } from "./target.ts";
 
@@ -41,6 +42,7 @@ export interface TablesResult {
   readonly stopSeconds: number;
   readonly readySeconds: number;
   readonly rssBytesReady: number;
+  readonly scrapes: ScrapeFigures;
 }
 
 const ROWS_PER_TABLE = 10;
@@ -155,10 +157,12 @@ type FlushResult = Pick<
   | "stopSeconds"
   | "readySeconds"
   | "rssBytesReady"
+  | "scrapes"
 >;
 
 async function measureFlush(plan: TablesPlan, directory: string, before: RunningTarget): Promise<FlushResult> {
-  plan.progress("flush of every table");
+  const { progress } = plan;
+  progress("flush of every table");
   const flushing = await restarted(directory, before, { storage: { flush_interval: '"1s"' } });
   const { pid } = flushing.server;
   const started = performance.now();
@@ -179,6 +183,9 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
   const disk = await diskUsage(flushing.dataDirectory);
   const clean = await restarted(directory, flushing);
   const { rssBytes: rssBytesReady } = readProcess(clean.server.pid);
+  progress("scrapes of /metrics");
+  await waitUntilIdle(clean.server.pid);
+  const scrapes = await timeScrapes(clean.baseUrl, clean.server.pid);
   await expectSomeTables(clean, plan);
   await clean.server.stop();
   await rm(directory, { recursive: true });
@@ -192,6 +199,7 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
     stopSeconds,
     readySeconds: clean.server.readyMs / 1000,
     rssBytesReady,
+    scrapes,
   };
 }
 

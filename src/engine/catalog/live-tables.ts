@@ -109,6 +109,11 @@ export class LiveTables {
     return this.byId.get(id);
   }
 
+  /** How many there are, those on others left out. */
+  get size(): number {
+    return this.byId.size;
+  }
+
   entries(): IterableIterator<TableEntry> {
     return this.byId.values();
   }
