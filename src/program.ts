@@ -99,9 +99,10 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   };
   // Fail points count what the server itself does.
   const isRehearsed = settings.query.rehearses && armed.length === 0;
-  const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, () => server.isAsked()) : undefined;
+  const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, server) : undefined;
   await asked.promise; // A signal during the start is obeyed once the start is through.
   rehearsal?.stop();
+  await rehearsal?.over; // Tens of milliseconds: it may hold a file open.
   await end(server, logger);
 }
 

@@ -164,10 +164,16 @@ function machineReads(end: number): readonly RehearsedRequest[] {
   ];
 }
 
-function textOf(millis: number): string {
+/** A moment as SQL writes it, whole seconds. */
+export function textOf(millis: number): string {
   return `${formatTimestamp(BigInt(Math.floor(millis / 1000)), "second")}Z`;
 }
 
+/** A statement over HTTP. */
+export function sqlRequest(text: string, database: string): RehearsedRequest {
+  return { path: `/v1/sql?${new URLSearchParams({ db: database }).toString()}`, body: new URLSearchParams({ sql: text }).toString() };
+}
+
 function sql(text: string): RehearsedRequest {
-  return { path: "/v1/sql?db=public", body: new URLSearchParams({ sql: text }).toString() };
+  return sqlRequest(text, "public");
 }

@@ -87,6 +87,8 @@ export interface Standalone {
   readonly url: string;
   /** Whether a client has asked a query. */
   isAsked(): boolean;
+  /** For who asks it past all servers. */
+  readonly engine: Engine;
   /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
   reload(): Promise<void>;
   /** Ends in the order of the file header. */
@@ -165,11 +167,14 @@ export async function startStandalone(
     url: http.url,
     reload: () => reloads.run(),
     isAsked: () => scheduler.queries.asked > 0,
-    async stop() {
-      await running.disposeAsync();
-      logger.info({}, "stopped");
-    },
+    engine: database.engine,
+    stop: () => stopped(running, logger),
   };
+}
+
+async function stopped(running: AsyncDisposableStack, logger: Logger): Promise<void> {
+  await running.disposeAsync();
+  logger.info({}, "stopped");
 }
 
 /** Everything below the servers: what is stored, what statements run on, what counts and limits both. */

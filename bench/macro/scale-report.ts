@@ -68,9 +68,13 @@ export function tablesText(results: readonly TablesResult[]): string {
       `${of((r) => r.files, whole)}; ${of((r) => r.diskBytes / MIB, two)}; ${of((r) => r.flushBytesWritten / MIB, whole)}`,
     ],
     ["one table, rows in files: first, warm, p95 ms", timings(results.map((r) => r.inFiles))],
-    ["/metrics, one in 130 ms: first, warm, p95 ms", timings(results.map((r) => r.scrapes))],
     ["clean stop, s", of((r) => r.stopSeconds, two)],
     ["ready after a clean stop, s", of((r) => r.readySeconds, two)],
+    ["/metrics: median, worst ms", `${of((r) => r.scrapes.msP50, two)}; ${of((r) => r.scrapes.msMax, two)}`],
+    [
+      "/metrics: median, worst ms of the main thread; longest wait of other requests",
+      `${of((r) => r.scrapes.cpuMsP50, two)}; ${of((r) => r.scrapes.cpuMsMax, two)}; ${of((r) => r.scrapes.otherMsMax, two)}`,
+    ],
   ];
   const [first] = results;
   const head = `## ${thousands(first?.tables ?? 0)} tables\n\n${thousands(first?.rows ?? 0)} rows, ${runs(results)}.\n\n`;

@@ -1,7 +1,7 @@
 /**
  * Measures very many small tables: every request has one row of each table, as an agent that reports ten thousand metrics does.
  *
- *   create + write ─► SIGKILL ─► replay ─► flush of every table in the background ─► clean stop ─► clean start
+ *   create + write ─► SIGKILL ─► replay ─► flush of every table in the background ─► clean stop ─► clean start ─► scrapes of /metrics
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { writeLines } from "./lines-file.ts";
 import { readProcess, waitUntilIdle } from "./process-meter.ts";
 import type { Progress } from "./progress.ts";
 import { seededRandom } from "./random.ts";
+import { type ScrapeFigures, timeScrapes } from "./scrape-timing.ts";
 import { type SqlTimings, timeSql } from "./sql-timing.ts";
 import { expectRows, restarted, type RunningTarget, type Target } from "./target.ts";
 
@@ -38,20 +39,16 @@ export interface TablesResult {
   readonly diskBytes: number;
   readonly rssBytesFlushed: number;
   readonly inFiles: SqlTimings;
-  /** Scrapes of `/metrics`. */
-  readonly scrapes: SqlTimings;
   readonly stopSeconds: number;
   readonly readySeconds: number;
   readonly rssBytesReady: number;
+  readonly scrapes: ScrapeFigures;
 }
 
 const ROWS_PER_TABLE = 10;
 const STEP_SECONDS = 10;
 const POINTS = 50;
 const REPEATS = 3;
-/** Scrapes, and the pause before each: what is done once a second meets some of them. */
-const SCRAPES = 30;
-const SCRAPE_PAUSE_MILLIS = 130;
 /** One request brings so many tables at most; a decoder refuses 65,536. */
 const TABLES_A_REQUEST_MAX = 10_000;
 const FLUSH_SECONDS_MAX = 900;
@@ -159,14 +156,15 @@ type FlushResult = Pick<
   | "diskBytes"
   | "rssBytesFlushed"
   | "inFiles"
-  | "scrapes"
   | "stopSeconds"
   | "readySeconds"
   | "rssBytesReady"
+  | "scrapes"
 >;
 
 async function measureFlush(plan: TablesPlan, directory: string, before: RunningTarget): Promise<FlushResult> {
-  plan.progress("flush of every table");
+  const { progress } = plan;
+  progress("flush of every table");
   const flushing = await restarted(directory, before, { storage: { flush_interval: '"1s"' } });
   const { pid } = flushing.server;
   const started = performance.now();
@@ -182,12 +180,14 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
   const { rssBytes: rssBytesFlushed, diskBytesWritten: flushBytesWritten } = readProcess(pid);
   await expectSomeTables(flushing, plan);
   const inFiles = await timeSql(flushing.baseUrl, pointQueries(plan), REPEATS, ROWS_PER_TABLE);
-  const scrapes = await timeScrapes(flushing.baseUrl);
   const stopSeconds = (await flushing.server.stop()) / 1000;
   const files = await countFiles(flushing.dataDirectory, ".parquet");
   const disk = await diskUsage(flushing.dataDirectory);
   const clean = await restarted(directory, flushing);
   const { rssBytes: rssBytesReady } = readProcess(clean.server.pid);
+  progress("scrapes of /metrics");
+  await waitUntilIdle(clean.server.pid);
+  const scrapes = await timeScrapes(clean.baseUrl, clean.server.pid);
   await expectSomeTables(clean, plan);
   await clean.server.stop();
   await rm(directory, { recursive: true });
@@ -198,25 +198,11 @@ async function measureFlush(plan: TablesPlan, directory: string, before: Running
     diskBytes: disk.bytes - disk.logBytes,
     rssBytesFlushed,
     inFiles,
-    scrapes,
     stopSeconds,
     readySeconds: clean.server.readyMs / 1000,
     rssBytesReady,
+    scrapes,
   };
-}
-
-/** Asks for the metrics now and then, as Prometheus does. @throws Error for an answer that is none */
-async function timeScrapes(baseUrl: string): Promise<SqlTimings> {
-  const millis: number[] = [];
-  for (let i = 0; i < SCRAPES; i++) {
-    await Bun.sleep(SCRAPE_PAUSE_MILLIS);
-    const started = performance.now();
-    const answer = await fetch(`${baseUrl}/metrics`);
-    const text = await answer.text();
-    millis.push(performance.now() - started);
-    if (!text.includes("varve_series")) throw new Error(`/metrics answered ${answer.status}: ${text.slice(0, 200)}`);
-  }
-  return { firstMs: millis.slice(0, 1), warmMs: millis.slice(1) };
 }
 
 function pointQueries({ tables, seed }: TablesPlan): readonly string[] {

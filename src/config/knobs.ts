@@ -661,7 +661,7 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: true,
       reason:
-        "After the start a second of queries on data of their own in memory, so that a client's first meets code that has run before.",
+        "After the start a second of queries on data of their own, then some of the newest rows: a client's first meets code that has run.",
     },
     promqlSamplesMax: {
       key: "query.promql.samples",

@@ -25,6 +25,7 @@ import type { CompactionTotals } from "./compaction/compactor.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { FileCheck } from "./recovery/file-check.ts";
 import { checkFooters } from "./recovery/footer-check.ts";
+import { openAhead, type OpenedAhead, type Turn } from "./recovery/open-ahead.ts";
 import { takeGroup } from "./flush/flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
@@ -258,6 +259,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   /** Resolves when no compaction is under way or due now. */
   compactionIdle(): Promise<void> {
     return this.parts.compactor.idle();
+  }
+
+  /** Opens the newest data files before queries ask for them (`recovery/open-ahead.ts`). */
+  openAhead(turn: Turn): Promise<OpenedAhead> {
+    return openAhead(this.parts.live.regions(), this.parts.cache, turn);
   }
 
   /** Why writes fail, or undefined. */

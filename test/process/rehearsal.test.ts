@@ -1,6 +1,6 @@
 /** A rehearsal sends what a server answers, leaves no trace in that server, and ends when it is told. */
 import { expect, test } from "bun:test";
-import { queryRows } from "../support/http-client.ts";
+import { execute, queryRows, writeLines } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 import { recordingLogger } from "../support/recording-logger.ts";
 import { loadSettings } from "../../src/config/load.ts";
@@ -21,7 +21,7 @@ async function rehearsed(
   isLate: () => boolean = () => false,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { logger, entries } = recordingLogger();
-  const rehearsal = rehearse(settings, logger, isLate);
+  const rehearsal = rehearse(settings, logger, { isAsked: isLate, engine: undefined });
   if (isStopped) rehearsal.stop();
   await rehearsal.over;
   expect(entries.map(({ level, message }) => `${level}: ${message}`)).toEqual(["debug: rehearsed"]);
@@ -68,6 +68,27 @@ test("a server shows nothing of it, and stops while it is under way", async () =
     await server.restart(); // Another begins.
     const { status, stderr } = await server.stop("SIGTERM");
     expect({ status, isStopped: stderr.includes('"msg":"stopped"') }).toEqual({ status: 0, isStopped: true });
+  } finally {
+    await server.end();
+  }
+});
+
+test("tables of clients are asked for points of their newest series, and show nothing of it", async () => {
+  const env = { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" };
+  const server = await TestServer.start({ env });
+  try {
+    const lines = Array.from(
+      { length: 200 },
+      (_, i) => `rooms,"name"=it's\\ ${i % 9},floor=f${i % 3} heat=${i},air=${i}i ${1_700_000_000 + i}000000000`,
+    );
+    await writeLines(server.url, [...lines, "plain v=1 1", 'texts,tag=a v="b" 1'].join("\n"));
+    for (const table of ["rooms", "plain", "texts"]) await execute(server.url, `ADMIN flush_table('${table}')`);
+    await server.stop("SIGTERM");
+    await server.restart();
+    const { files, asked, refused } = await server.running.logged("rehearsed");
+    expect({ files, asked, refused }).toEqual({ files: 3, asked: 5, refused: 0 });
+    expect(await statementsOf(server)).toEqual([]);
+    expect((await queryRows(server.url, "SELECT count(*) FROM rooms")).rows).toEqual([[200]]);
   } finally {
     await server.end();
   }

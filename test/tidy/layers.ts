@@ -52,6 +52,7 @@ const WIRING: readonly string[] = [
   "thread-parts.ts",
   "rehearsal.ts",
   "rehearsed-requests.ts",
+  "rehearsed-tables.ts",
   "version.ts",
 ];
 

@@ -14,3 +14,22 @@ export function takeGroup<T extends { readonly memoryBytes: number }>(regions: I
   }
   return group;
 }
+
+/**
+ * The tables with most rows in memory, most first, equal ones as they come: as many as a group may have. Beside 100,000 tables it was 70 to
+ * 130 ms of the thread for each group to sort all of them.
+ */
+export function largestOf<T extends { readonly activeBytes: number }>(regions: readonly T[]): T[] {
+  const largest = regions.length <= FLUSH_GROUP_TABLES_MAX ? [...regions] : chosenOf(regions);
+  return largest.sort((a, b) => b.activeBytes - a.activeBytes);
+}
+
+function chosenOf<T extends { readonly activeBytes: number }>(regions: readonly T[]): T[] {
+  const sizes = new Float64Array(regions.length);
+  for (let i = 0; i < regions.length; i++) sizes[i] = regions[i]?.activeBytes ?? 0;
+  const sorted = sizes.toSorted();
+  const least = sorted[sorted.length - FLUSH_GROUP_TABLES_MAX] ?? 0;
+  let equalLeft = FLUSH_GROUP_TABLES_MAX;
+  for (let i = sorted.length - 1; i >= 0 && (sorted[i] ?? 0) > least; i--) equalLeft--;
+  return regions.filter((_, i) => (sizes[i] ?? 0) > least || (sizes[i] === least && equalLeft-- > 0));
+}

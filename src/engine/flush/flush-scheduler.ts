@@ -25,7 +25,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { takeGroup } from "./flush-groups.ts";
+import { largestOf, takeGroup } from "./flush-groups.ts";
 import { checkLogQueue, tooMany } from "../write/too-many-writes.ts";
 
 /** Limits of memory and log; bytes and milliseconds. */
@@ -298,8 +298,9 @@ export class FlushScheduler<T extends Flushable> {
   }
 
   private largestFirst(now: number): T[] {
-    const regions = [...this.host.regions()].filter((region) => region.activeBytes > 0 && this.mayTry(region, now));
-    return this.group(regions.sort((a, b) => b.activeBytes - a.activeBytes));
+    const regions: T[] = [];
+    for (const region of this.host.regions()) if (region.activeBytes > 0 && this.mayTry(region, now)) regions.push(region);
+    return this.group(largestOf(regions));
   }
 
   private group(regions: readonly T[]): T[] {

@@ -15,7 +15,8 @@ import { numbersOf } from "./file-series.ts";
 import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import { OpenSst, type Warn } from "./open-sst.ts";
 import { PageLayout } from "./page-layout.ts";
-import type { SeriesSection } from "../series/series-sections.ts";
+import { SERIES_INDEX_BLOB } from "../series/series-index.ts";
+import { SERIES_SECTIONS_BLOB, type SeriesSection } from "../series/series-sections.ts";
 import { TagFilter, type WantedTag } from "./tag-filter.ts";
 
 /** A file whose footer was read and whose series were not. */
@@ -197,6 +198,29 @@ export class SstFile {
     const table: OpenTable = { key, opening: this.tableOnce(base, base.sections, tableId, registry, cache, key) };
     this.tables.set(tableId, table);
     return table.opening;
+  }
+
+  /**
+   * Opens the file before a query asks for it, unless its series index is longer than `seriesBytesMax`: then undefined. A file of a shared
+   * region is opened as far as its tables have it in common.
+   *
+   * @returns what decodes the page indexes, a row group of a column each
+   * @throws DbError StorageUnavailable as `open` does
+   */
+  async openAhead(registry: SeriesRegistry, cache: PageCache, seriesBytesMax: number): Promise<readonly (() => void)[] | undefined> {
+    assert(this.users > 0, `file ${this.meta.name} has users; got ${this.users}`);
+    this.probing ??= this.probeOnce(); // Its errors are those of any first look at the file.
+    await this.probing;
+    const parquet = await this.named(async () => this.footerOf(await this.readerOnce()));
+    if (parquet.blob(SERIES_SECTIONS_BLOB) !== undefined) {
+      this.basing ??= this.baseOnce(cache);
+      await this.basing;
+    } else if ((parquet.blob(SERIES_INDEX_BLOB)?.length ?? 0) > seriesBytesMax) {
+      return undefined;
+    } else {
+      await this.open(registry, cache);
+    }
+    return parquet.rowGroups.flatMap((_, group) => parquet.columns.map((__, column) => () => void parquet.pageIndex(group, column)));
   }
 
   retain(): void {
