@@ -62,8 +62,7 @@ export class TextCodes {
 
   /** Bytes that are held, about. */
   get bytes(): number {
-    const { texts } = this;
-    return texts.size * (texts instanceof CompactTexts ? CompactTexts : TextNumbers).KEY_BYTES + texts.textBytes;
+    return this.texts.bytes;
   }
 
   /** Codes of rows; new ones for new texts when `isNew`, else `NO_NUMBER`. NULL has a code where `nullIsNumber`, else none. */

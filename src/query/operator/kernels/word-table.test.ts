@@ -1,7 +1,8 @@
 /** Words and texts get the numbers that a map gives them, while slots grow, and whether or not keys lie close together. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { TextNumbers, type Texts } from "./texts/text-numbers.ts";
+import { TextNumbers } from "./texts/text-numbers.ts";
+import type { Texts } from "./texts/text-records.ts";
 import { sameBytes, textHash, viewOf } from "./texts/text-hash.ts";
 import { NO_NUMBER, WordTable } from "./word-table.ts";
 

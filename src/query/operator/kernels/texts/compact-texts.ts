@@ -11,7 +11,7 @@ import { DbError } from "../../../../base/error.ts";
 import { StatusCode } from "../../../../base/status-code.ts";
 import { resized } from "../../../../base/bytes/longer-array.ts";
 import { sameBytes, textHash, viewOf } from "./text-hash.ts";
-import type { Texts } from "./text-numbers.ts";
+import type { Texts } from "./text-records.ts";
 import { NO_NUMBER } from "../word-table.ts";
 
 const SLOTS_MIN = 64;
@@ -25,6 +25,9 @@ const CHUNKS_MAX = 4096;
 /** Texts longer than that are copied by a native call. */
 const LONG_BYTES = 128;
 
+/** Bytes that a text takes beside its own, about: slots are a quarter to half full. */
+const KEY_BYTES: number = 18 + 12;
+
 /** Texts of some rows, and their hashes (`text-hash.ts`) where whoever has them knows them. */
 export interface HashedTexts extends Texts {
   readonly hashes?: Int32Array | undefined;
@@ -32,9 +35,6 @@ export interface HashedTexts extends Texts {
 
 /** See the file header. */
 export class CompactTexts {
-  /** Bytes that a text takes beside its own, about: slots are a quarter to half full. */
-  static readonly KEY_BYTES: number = 18 + 12;
-
   size = 0;
   /** Number of NULL, which has no bytes; `NO_NUMBER` until it comes. */
   nullNumber: number = NO_NUMBER;
@@ -49,6 +49,11 @@ export class CompactTexts {
   private chunkEnd = 1;
   private chunkNumber = 0;
   private used = 0;
+
+  /** Bytes that are held, about. */
+  get bytes(): number {
+    return this.size * KEY_BYTES + this.textBytes;
+  }
 
   /** Numbers of rows of offsets and bytes; `nullIsNumber`: NULL has one. */
   numbersOf(texts: HashedTexts, rowCount: number, isNew: boolean, nullIsNumber: boolean, into: Int32Array): void {
