@@ -1,6 +1,7 @@
 /** Runs plans: each operator is an async iterator that pulls batches from the one below. */
 import { columnsOf } from "../expression/expression.ts";
 import { aggregate } from "./aggregate/aggregate.ts";
+import { distinct } from "./aggregate/distinct-rows.ts";
 import { aggregateInterpreted } from "./aggregate/aggregate-interpreted.ts";
 import { groupingSets } from "./aggregate/grouping-sets.ts";
 import { apply, lateralJoin } from "./apply/apply.ts";
@@ -71,7 +72,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   recursive: (node, context) => recursive(node, run(node.first, context), (round) => runCopy(node.step, node.step, round), context),
   union: (node, context) => union(node, (input) => run(input, context)),
   "if-empty": (node, context) => ifEmpty(node, (input) => run(input, context)),
-  "set-filter": (node, context) => setFilter(node, run(node.left, context), run(node.right, context), context),
+  "set-filter": (node, context) => setFilter(node, run(leftOf(node, context), context), run(node.right, context), context),
 };
 
 /**
@@ -136,6 +137,11 @@ function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
   const alone = (_: PlanNode, own: ExecContext): Batches => sortedHere(input, own, offset);
   const batches = context.workers === undefined ? alone(input, context) : sharedTop(input, context, alone, run, sorted);
   return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
+}
+
+/** The left side of a set operation, whose equal rows other threads put together where there are some. */
+function leftOf({ all, left }: NodeOf<"set-filter">, { workers }: ExecContext): PlanNode {
+  return all || workers === undefined || left.kind === "aggregate" ? left : distinct(left);
 }
 
 function here(node: PlanNode, context: ExecContext): Batches {

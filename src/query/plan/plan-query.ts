@@ -10,7 +10,7 @@ import { NO_FACTS } from "../system-facts.ts";
 import { castColumns } from "./bind/cast-columns.ts";
 import type { PlanNode } from "../operator/contract/node.ts";
 import { planError } from "./bind/plan-error.ts";
-import { distinct } from "./select/plan-rows.ts";
+import { distinct } from "../operator/aggregate/distinct-rows.ts";
 import { planSelect } from "./plan-select.ts";
 import { PlanSize } from "./bind/plan-size.ts";
 import type { Planner, PlannerSources } from "./common/planner.ts";
@@ -152,8 +152,10 @@ function combined(query: SetOperation, before: Rows, right: PlanNode, { environm
     for (const each of all && other.kind === "union" ? other.inputs : [other]) inputs.push(each);
     return { inputs, isDistinct: !all };
   }
-  const left = castColumns(nodeOf(before), columns, environment);
-  const input = all ? left : distinct(left);
+  // Without ALL the operator tells rows of the left apart itself. The plain plan, which is the oracle, groups them before.
+  const isPlain = all || !optimise;
+  const left = castColumns(nodeOf(isPlain ? before : { ...before, isDistinct: false }), columns, environment);
+  const input = all || optimise ? left : distinct(left);
   return { inputs: [{ kind: "set-filter", operator, all, left: input, right: other, columns: left.columns }], isDistinct: false };
 }
 

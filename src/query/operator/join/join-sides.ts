@@ -52,12 +52,13 @@ export function mayHoldLeft(node: Join, { spill, interpretOnly }: ExecContext): 
 }
 
 /** Most rows that a plan gives, as far as a look at it tells, and whether it gives as many. */
-interface RowEstimate {
+export interface RowEstimate {
   readonly rows: number;
   readonly isAll: boolean;
 }
 
-function estimated(node: PlanNode): RowEstimate | undefined {
+/** Most rows that a plan gives; undefined where a look at it does not tell. */
+export function estimated(node: PlanNode): RowEstimate | undefined {
   switch (node.kind) {
     case "scan": {
       const { timeRange, tagPredicates, fieldConditions } = node.request;

@@ -28,7 +28,7 @@ import type { GroupKey } from "../../operator/aggregate/node.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { callExpressions } from "../select/plan-aggregate.ts";
 import { notSupported, planError } from "../bind/plan-error.ts";
-import { distinct } from "../select/plan-rows.ts";
+import { distinct } from "../../operator/aggregate/distinct-rows.ts";
 import { statisticsFor } from "../rules/page-statistics.ts";
 import { finish, finishFirstOf, orderedOutput, type SelectBody } from "../select/select-body.ts";
 import type { Steps } from "../bind/steps.ts";

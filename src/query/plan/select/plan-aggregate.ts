@@ -15,7 +15,7 @@ import { type AggregateCall, changedAggregate } from "../../operator/node-parts/
 import type { GroupKey } from "../../operator/aggregate/node.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { planError } from "../bind/plan-error.ts";
-import { distinct } from "./plan-rows.ts";
+import { distinct } from "../../operator/aggregate/distinct-rows.ts";
 import { bindOutputCondition, finish, finishFirstOf, newestFirst, orderedOutput, resolveAlias, type SelectBody } from "./select-body.ts";
 import { eachInSteps, type Steps } from "../bind/steps.ts";
 import { Unnests, withoutStructs } from "./unnests.ts";

@@ -2,7 +2,7 @@
 import { groupKeyOf, placeKey } from "../common/group-keys.ts";
 import { bindQualify, qualified, Windows } from "./bind-windows.ts";
 import { prunedInput } from "./input-plan.ts";
-import type { GroupKey } from "../../operator/aggregate/node.ts";
+import { distinct } from "../../operator/aggregate/distinct-rows.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
 import { conjunction } from "../../expression/expression.ts";
 import { bindRowFilter, finish, finishFirstOf, newestFirst, type OrderedOutput, orderedOutput, type SelectBody } from "./select-body.ts";
@@ -56,11 +56,4 @@ function* distinctOfTable({ input, planner }: SelectBody, { expressions, columns
   const needed = expressions.filter((_, i) => keys[i]?.kind !== "series");
   const { node, place } = yield* prunedInput(input, needed, { order: "series-time" });
   return { kind: "aggregate", input: node, columns, keys: keys.map((key) => placeKey(key, place)), aggregates: [], table };
-}
-
-/** One of each distinct row: a grouping by all columns. */
-export function distinct(input: PlanNode): PlanNode {
-  const { columns } = input;
-  const keys = columns.map(({ name, type }, index): GroupKey => ({ kind: "row", type, expression: { kind: "column", type, index, name } }));
-  return { kind: "aggregate", input, columns, keys, aggregates: [], table: undefined };
 }
