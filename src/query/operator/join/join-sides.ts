@@ -11,11 +11,11 @@
  * 1,000 rows JOIN 2M rows of two integers (`join.bench.ts`, one core): 59 ms and 127 MiB held before, 32 ms and 4.3 MiB since; the other
  * way round 32 ms and 0.1 MiB as before.
  */
-import { ALL_TIME } from "../../../table/scan.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { HeldRows } from "../rows/held-rows.ts";
+import { estimated } from "../rows/row-estimate.ts";
 import { pieces } from "../rows/pieces.ts";
 import type { SpillContext } from "../spill/spill-context.ts";
 import type { SpilledRows } from "../spill/spilled-rows.ts";
@@ -49,35 +49,6 @@ export const hasPairs = (node: Join): boolean => !asksOnly(node) || node.residua
 export function mayHoldLeft(node: Join, { spill, interpretOnly }: ExecContext): boolean {
   if (interpretOnly || spill === undefined) return false;
   return node.join === "inner" || ((node.join === "semi" || node.join === "anti") && node.keys.length > 0);
-}
-
-/** Most rows that a plan gives, as far as a look at it tells, and whether it gives as many. */
-export interface RowEstimate {
-  readonly rows: number;
-  readonly isAll: boolean;
-}
-
-/** Most rows that a plan gives; undefined where a look at it does not tell. */
-export function estimated(node: PlanNode): RowEstimate | undefined {
-  switch (node.kind) {
-    case "scan": {
-      const { timeRange, tagPredicates, fieldConditions } = node.request;
-      const rows = node.table.statistics?.().rowCount;
-      if (rows === undefined) return undefined;
-      const isAll = timeRange.start === ALL_TIME.start && timeRange.end === ALL_TIME.end;
-      return { rows, isAll: isAll && tagPredicates.length === 0 && (fieldConditions ?? []).length === 0 };
-    }
-    case "project":
-      return estimated(node.input);
-    case "filter":
-    case "aggregate":
-    case "first-of-each": {
-      const input = estimated(node.input);
-      return input === undefined ? undefined : { ...input, isAll: false };
-    }
-    default:
-      return undefined;
-  }
 }
 
 /**

@@ -17,7 +17,8 @@ beforeAll(async () => {
     const values = Array.from({ length: rows }, (_, i) => {
       const wide = `${9_000_000_000_000_000_000n + BigInt((i * step) % 300)}`;
       const text = `'${"long text of ".repeat(i % 3)}${(i * step) % 40}'`;
-      return `('k${i % 9}', ${some(i, String((i * step) % 70))}, ${some(i + 3, wide)}, ${some(i + 5, text)}, ${["-0.0", "0.0", "1.5"][i % 3]}, ${i})`;
+      const numbers = `${some(i, String((i * step) % 70))}, ${some(i + 3, wide)}`;
+      return `('k${i % 9}', ${numbers}, ${some(i + 5, text)}, ${["-0.0", "0.0", "1.5"][i % 3]}, ${i})`;
     });
     await data.sql(`INSERT INTO ${name} VALUES ${values.join(", ")}`);
   }
