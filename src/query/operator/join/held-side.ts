@@ -39,24 +39,29 @@ export interface Held {
 /** Finds held rows by their keys. */
 export class HeldKeys {
   private readonly words: KeyWords;
-  private readonly index: RowIndex;
+  private readonly index: RowIndex | undefined;
   private firsts = new Int32Array(0);
 
-  constructor(words: KeyWords, index: RowIndex) {
+  /** @param index undefined: whether a key is there is all that is asked, and its word tells */
+  constructor(words: KeyWords, index: RowIndex | undefined) {
     this.words = words;
     this.index = index;
   }
 
   /** next[row] → the next row of equal keys, ascending; absent where no two rows are equal. */
   get next(): Int32Array | undefined {
-    return this.index.next;
+    return this.index?.next;
   }
 
-  /** The first held row of the keys of each row, or `NO_ROW`. Valid until the next call. */
+  /** The first held row of the keys of each row, or `NO_ROW`; of a set any number instead of the row. Valid until the next call. */
   find(keys: readonly Vector[], rowCount: number): Int32Array {
     if (this.firsts.length < rowCount) this.firsts = new Int32Array(rowCount);
-    const { words, present } = this.words.wordsOf(keys, rowCount);
     const firsts = this.firsts.subarray(0, rowCount);
+    if (this.index === undefined) {
+      this.words.findNumbers(keys, rowCount, firsts);
+      return firsts;
+    }
+    const { words, present } = this.words.wordsOf(keys, rowCount);
     this.index.find(words, present, rowCount, firsts);
     return firsts;
   }
@@ -87,6 +92,10 @@ export async function build(node: Join, side: Side, rows: Batch, context: ExecCo
   const of = await wordsOfHeld(node, side, sliceBatch(rows, 0, rowCount), words, context);
   // What only asks whether a key is there needs no rows of it.
   const isSet = side === "right" && asksOnly(node) && !hasPairs(node);
+  if (isSet && words.areNumbers) {
+    release(of.bytes);
+    return { ...held, keys: new HeldKeys(words, undefined), hasNullKey: of.hasNullKey, byNulls: of.byNulls };
+  }
   const index = new RowIndex({ ...of, width: words.width, rowCount }, isSet, reserve);
   for (let to = rowCount; to > 0; to -= PIECE_ROWS) {
     checkCancelled(context);

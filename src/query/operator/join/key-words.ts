@@ -55,6 +55,17 @@ export class KeyWords {
     return words === undefined ? undefined : { words, present: presenceOf(vector, rowCount) };
   }
 
+  /** Whether there is one key, whose word is a number that only held rows have. */
+  get areNumbers(): boolean {
+    return this.keys.length === 1 && this.keys[0]?.kind === "codes";
+  }
+
+  /** The numbers of keys that are held, negative ones for others: where `areNumbers`. */
+  findNumbers([vector]: readonly Vector[], rowCount: number, into: Int32Array): void {
+    const [key] = this.keys;
+    if (key?.kind === "codes" && vector !== undefined) numbersOf(key.codes, vector, rowCount, false, into);
+  }
+
   /** Writes words of rows that are held to `into[at * width]` on. @returns which rows have all keys */
   writeHeld(vectors: readonly Vector[], rowCount: number, into: Int32Array, at: number): Validity {
     const present = this.write(vectors, rowCount, true, into, at * this.width);
@@ -98,8 +109,7 @@ export class KeyWords {
   ): boolean {
     if (this.codes.length < rowCount) this.codes = new Int32Array(rowCount);
     const { codes: own, width } = this;
-    if (codes instanceof TextCodes) codes.codesOf(vector, rowCount, isHeld, false, own);
-    else codes.codesOf(vector, rowCount, isHeld, own);
+    numbersOf(codes, vector, rowCount, isHeld, own);
     let sign = 0;
     for (let row = 0, at = from; row < rowCount; row++, at += width) {
       const code = own[row] as number;
@@ -108,6 +118,11 @@ export class KeyWords {
     }
     return sign < 0;
   }
+}
+
+function numbersOf(codes: TextCodes | ValueCodes, vector: Vector, rowCount: number, isHeld: boolean, into: Int32Array): void {
+  if (codes instanceof TextCodes) codes.codesOf(vector, rowCount, isHeld, false, into);
+  else codes.codesOf(vector, rowCount, isHeld, into);
 }
 
 function both(present: Uint8Array | undefined, validity: Uint8Array, rowCount: number): Uint8Array {
