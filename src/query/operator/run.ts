@@ -48,13 +48,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   filter: (node, context) => filtered(node, context),
   "key-share": (node, context) => keyShare(node, rowsFor(node, node.input, context), context),
   project: (node, context) => project(node, (needed) => rowsFor(node, node.input, context, needed), context),
-  aggregate: (node, context) =>
-    computedFirst(
-      node,
-      run(node.input, context, columnsRead(node)),
-      context.groupWatch === undefined || context.groupWatch.node === node ? context : { ...context, groupWatch: undefined },
-      context.interpretOnly ? aggregateInterpreted : groups,
-    ),
+  aggregate: (node, context) => grouped(node, context),
   "grouping-sets": (node, context) => groupingSets(node, rowsFor(node, node.input, context), context),
   overlap: (node, context) => (context.interpretOnly ? overlapInterpreted : overlap)(node, rowsFor(node, node.input, context), context),
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
@@ -108,7 +102,7 @@ function columnsRead(node: PlanNode): ReadonlySet<number> {
 /** Large scans go to other threads, with the operators right above them. */
 function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<number>): Batches {
   const hereFor = (own: PlanNode, ownContext: ExecContext): Batches =>
-    own.kind === "filter" && own === node ? filtered(own, ownContext, needed) : here(own, ownContext);
+    own === node && needed !== undefined ? hereWith(own, ownContext, needed) : here(own, ownContext);
   if (context.workers === undefined) return hereFor(node, context);
   switch (node.kind) {
     case "aggregate":
@@ -149,9 +143,22 @@ function here(node: PlanNode, context: ExecContext): Batches {
   return runs(node, context);
 }
 
+/** As `here`, for a reader that looks at some columns. */
+function hereWith(node: PlanNode, context: ExecContext, needed: ReadonlySet<number>): Batches {
+  if (node.kind === "filter") return filtered(node, context, needed);
+  return node.kind === "aggregate" ? grouped(node, context, needed) : here(node, context);
+}
+
 /** A grouping; keys that are computed once a series may take long. */
-function groups(node: NodeOf<"aggregate">, input: Batches, context: ExecContext): Batches {
-  return aggregate(node, takesLong(node) ? shortPieces(input, context) : input, context);
+function grouped(node: NodeOf<"aggregate">, context: ExecContext, needed?: ReadonlySet<number>): Batches {
+  const groups = (own: NodeOf<"aggregate">, input: Batches, held: ExecContext): Batches =>
+    aggregate(own, takesLong(own) ? shortPieces(input, held) : input, held, needed);
+  return computedFirst(
+    node,
+    run(node.input, context, columnsRead(node)),
+    context.groupWatch === undefined || context.groupWatch.node === node ? context : { ...context, groupWatch: undefined },
+    context.interpretOnly ? aggregateInterpreted : groups,
+  );
 }
 
 /** What a filter right above a scan reads: storage tests rows before it reads all of their columns. Undefined elsewhere. */

@@ -6,7 +6,12 @@ import { GrowingGroups } from "./growing-groups.ts";
 
 type Aggregate = Extract<PlanNode, { kind: "aggregate" }>;
 
-/** The groups of `input`. */
-export function aggregate(node: Aggregate, input: AsyncIterable<ExecBatch>, context: ExecContext): AsyncIterable<ExecBatch> {
-  return groupedInParts(node, input, context, (own) => new GrowingGroups(node, own));
+/** The groups of `input`. @param needed columns that the reader looks at: keys among the others are NULL; undefined: all */
+export function aggregate(
+  node: Aggregate,
+  input: AsyncIterable<ExecBatch>,
+  context: ExecContext,
+  needed?: ReadonlySet<number>,
+): AsyncIterable<ExecBatch> {
+  return groupedInParts(node, input, context, (own) => new GrowingGroups(node, own, needed));
 }

@@ -15,8 +15,9 @@ export class GrowingGroups implements HeldGroups {
   private readonly context: ExecContext;
   private readonly groupsMax: number;
 
-  constructor(node: Extract<PlanNode, { kind: "aggregate" }>, context: ExecContext) {
-    const groups = new Groups(node, context);
+  /** @param needed columns that the reader looks at; undefined: all */
+  constructor(node: Extract<PlanNode, { kind: "aggregate" }>, context: ExecContext, needed?: ReadonlySet<number>) {
+    const groups = new Groups(node, context, { needed });
     this.groups = groups;
     this.node = node;
     this.context = context;

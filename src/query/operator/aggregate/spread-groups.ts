@@ -102,6 +102,7 @@ export class SpreadGroups implements HeldGroups {
   private readonly args: readonly ArgumentColumn[];
   private readonly parts: readonly Groups[];
   private readonly rows: SpreadRows;
+  private readonly needed: ReadonlySet<number> | undefined;
   /** Hears of the bytes of texts that are held by now. */
   private readonly held: (bytes: number) => void;
   private hashes = new Int32Array(0);
@@ -111,6 +112,7 @@ export class SpreadGroups implements HeldGroups {
     const headers = node.input.columns;
     this.node = node;
     this.context = context;
+    this.needed = from.needed;
     this.rowsAtOnce = from.rowsAtOnce;
     this.rowBytes = from.rowBytes;
     this.keys = node.keys.map((key): KeyColumn => {
@@ -132,7 +134,7 @@ export class SpreadGroups implements HeldGroups {
     );
     this.args = args.columns;
     const own = this.nodeOfPart(calls);
-    this.parts = Array.from({ length: PARTS }, () => new Groups(own, context, true));
+    this.parts = Array.from({ length: PARTS }, () => new Groups(own, context, { isPart: true, needed: from.needed }));
     const forms: readonly SpreadForm[] = [...this.keys.map(({ type }) => formOf(type, node)), ...this.args.map(() => DOUBLE)];
     context.budget.reserve(forms.reduce((sum, form) => sum + spreadBytes(form), 0));
     this.held = growth(context.budget.reserve);
@@ -239,9 +241,15 @@ export class SpreadGroups implements HeldGroups {
     await inTurns(this.rows.flushing(), this.context);
     for (const part of this.parts) {
       for await (const { rowCount, vectors } of part.batches()) {
-        yield { rowCount, vectors: vectors.map((vector, c) => this.keys[c]?.codes?.vector(codesOf(vector, rowCount)) ?? vector) };
+        yield { rowCount, vectors: vectors.map((vector, c) => this.textsOfCodes(c, vector, rowCount)) };
       }
     }
+  }
+
+  /** A column as it is given out: of codes of texts these, if anybody reads them. */
+  private textsOfCodes(column: number, vector: Vector, rowCount: number): Vector {
+    const codes = this.keys[column]?.codes;
+    return codes === undefined || this.needed?.has(column) === false ? vector : codes.vector(codesOf(vector, rowCount));
   }
 
   private keyVectors(batch: ExecBatch): readonly Vector[] {
