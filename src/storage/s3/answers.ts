@@ -26,6 +26,24 @@ export function listOf(text: string): ObjectList {
   return next === undefined ? { objects } : { objects, after: next };
 }
 
+/** An upload that was begun and neither completed nor given up. */
+export interface OpenUpload {
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+/** Those that an answer of ListMultipartUploads names. @throws DbError as `listOf` */
+export function uploadsOf(text: string): readonly OpenUpload[] {
+  const isEncoded = tagOf(text, "EncodingType") === "url";
+  return text
+    .split("<Upload>")
+    .slice(1)
+    .map((part) => {
+      const key = tagOf(part, "Key") ?? "";
+      return { key: isEncoded ? decodedKey(key) : key, uploadId: tagOf(part, "UploadId") ?? "" };
+    });
+}
+
 /** The code of an error, if it is a word: nothing else of an answer is repeated. */
 export function codeOf(text: string): string {
   return /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(text)?.[1] ?? "";
