@@ -1,5 +1,5 @@
 /**
- * As much of an S3 store as its clients ask for: objects, ranges, conditions, lists, uploads in parts. Refuses requests that are not signed.
+ * As much of an S3 store as its clients ask for: objects, ranges, conditions, lists, uploads in parts. Refuses what is not signed.
  * With `fault` it misbehaves.
  */
 import { createHash } from "node:crypto";

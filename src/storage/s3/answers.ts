@@ -1,4 +1,4 @@
-/** What S3 stores answer: XML of a few known shapes. Source: the REST API of Amazon S3. Nothing else of an answer is repeated to anybody. */
+/** What S3 stores answer: XML of a few known shapes. Source: the REST API of Amazon S3. Nothing else of it is repeated to anybody. */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 

@@ -158,7 +158,7 @@ export class Objects {
     throw new ObjectFailure(
       412,
       "PreconditionFailed",
-      `${text} is there already, with other bytes: each data directory needs a storage.root of its own, see that no other server uses this one`,
+      `${text} is there already, with other bytes: see that no other server uses this storage.root: each needs its own`,
     );
   }
 

@@ -1,5 +1,5 @@
 /**
- * Data files as objects `<root>/<name>` of an S3-compatible store. An object is there once its upload is complete, so a file is whole or not
+ * Data files as objects `<root>/<name>` of an S3-compatible store. An object is there once its upload is complete: a file is whole or not
  * there at all. Names are used once (file ids are never given out twice): an upload demands that there is no such object.
  *
  * Writers gather a file in a local folder, since `write` cannot wait for a network, and memory would not hold it; `finish` uploads it.
@@ -9,21 +9,12 @@ import { assert } from "../../../base/assert.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
 import { corrupted, DbError, errorText } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { FileReader, FileStore, FileWriter } from "../file-store.ts";
+import type { FileReader, FileWriter } from "../file-store.ts";
 import { localFileStore } from "../local-file-store.ts";
+import type { FetchBegin, RemoteFileStore } from "../remote-file-store.ts";
 import { RANGE_BYTES } from "./limits.ts";
 import { ObjectRequests, type ObjectPlace, type RequestTimes } from "./object-requests.ts";
 import { crcText, each, eachRange, type ObjectFacts, type ObjectGone, Objects } from "./objects.ts";
-
-/** A file store whose files can be moved from and to local ones. */
-export interface RemoteFileStore extends FileStore {
-  /** Uploads a local file of that length. @throws DbError StorageUnavailable; whether the file exists then is not known */
-  putFile(name: string, path: string, byteLength: number): Promise<void>;
-  /** Length of a file and its bytes, in order, to `begin` and what it returns. @throws DbError StorageUnavailable; what `begin` throws */
-  fetchFile(name: string, begin: (byteLength: number) => ((bytes: Uint8Array) => void) | undefined): Promise<void>;
-  /** Names and lengths of all files under a folder; unfinished ones are deleted on the way. @throws DbError StorageUnavailable */
-  lengths(folder: string): Promise<Map<string, number>>;
-}
 
 /** See the file header. @param scratch a local folder for files that are being written; nobody else uses it */
 export function s3FileStore(place: ObjectPlace, scratch: string, times?: RequestTimes): RemoteFileStore {
@@ -69,15 +60,10 @@ export function s3FileStore(place: ObjectPlace, scratch: string, times?: Request
   return store;
 }
 
-async function fetchObject(
-  objects: Objects,
-  name: string,
-  key: string,
-  begin: (byteLength: number) => ((bytes: Uint8Array) => void) | undefined,
-): Promise<void> {
+async function fetchObject(objects: Objects, name: string, key: string, begin: FetchBegin): Promise<void> {
   const first = await objects.range(key, 0, RANGE_BYTES, undefined);
   if (typeof first === "string") throw lost(`fetch file ${name}`, name, key, first);
-  const use = begin(first.total);
+  const use = await begin(first.total);
   if (use === undefined) return;
   let crc = 0;
   const gone = await eachRange(objects, key, first, (bytes) => {

@@ -1,0 +1,13 @@
+/** The bounds of local copies. */
+
+/**
+ * Largest part of the cache that one file takes. A larger file is read by ranges, each time from the store: it would push out everything
+ * else. Files of 1 GiB and a cache of the default size are below it.
+ */
+export const FILE_PART_MAX: number = 1 / 4;
+
+/** Files after which a start lets others run while it looks at what is in the folder. Reason: a look takes 2 µs or more. */
+export const LOOKS_PER_TURN = 512;
+
+/** How often a copy that went before it was used is fetched again. Reason: a cache that is too small must not do so for ever. */
+export const PIN_TRIES_MAX = 3;
