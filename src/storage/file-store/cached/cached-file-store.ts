@@ -12,17 +12,12 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { FileReader, FileStore, FileWriter } from "../file-store.ts";
+import type { FileReader, FileStore, FileWriter, HeldFiles } from "../file-store.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import type { CachedFile } from "./cached-files.ts";
 import { CachedReader } from "./cached-reader.ts";
 import { type CacheParts, Copies } from "./copies.ts";
 import { LOOKS_PER_TURN } from "./limits.ts";
-
-/** Files that stay where they are until `release`. */
-export interface HeldFiles {
-  release(): void;
-}
 
 /** What a cache has done so far. */
 export interface CacheCounts {
@@ -42,7 +37,7 @@ export interface CachedFileStore extends FileStore {
   /** Uploads a file that somebody made in the local folder. @throws DbError StorageUnavailable; it is deleted then */
   upload(name: string, byteLength: number): Promise<void>;
   /** Fetches what is not here and keeps all of it; undefined where there is no room. @throws DbError StorageUnavailable */
-  hold(names: readonly string[]): Promise<HeldFiles | undefined>;
+  readonly hold: (names: readonly string[]) => Promise<HeldFiles | undefined>;
   /** Uploads what `list` found here and not in the store; returns how many files. @throws DbError StorageUnavailable */
   uploadLeft(): Promise<number>;
   readonly counts: CacheCounts;
