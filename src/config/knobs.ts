@@ -3,7 +3,7 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
-import { parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
+import { isOrigin, parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
 import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
 import { parseLogFilter, printLogFilter } from "../base/text/log-filter.ts";
@@ -66,6 +66,9 @@ const GRPC_MESSAGE_BYTES_MAX: number = 2 * GIB;
 /** Reason: as many samples as fit in any memory. */
 const PROMQL_COUNT_MAX = 1_000_000_000_000;
 
+/** Keys of objects have 1,024 bytes at most; the names of data files take some 40. */
+const OBJECT_ROOT_CHARACTERS_MAX = 200;
+
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
   if (value.trim() === "") return "it is empty";
@@ -120,6 +123,31 @@ const endpoints: Kind<readonly string[]> = list(
     }
     return parsed(items);
   },
+);
+
+/** Source: Amazon S3, bucket naming rules; other stores take some more characters. */
+const bucket: Kind<string> = text('a name such as "metrics"', (value) =>
+  /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(value) && !value.includes("..") ? undefined : "no bucket has such a name",
+);
+
+const objectRoot: Kind<string> = text('a path such as "varve/one"', (value) => {
+  const parts = value.replace(/^\/+|\/+$/g, "").split("/");
+  if (value.length > OBJECT_ROOT_CHARACTERS_MAX) return "it is too long";
+  if (/[\x00-\x1f\x7f]/.test(value)) return "it holds a control character";
+  return parts.some((part) => part === "." || part === "..") ? 'it holds a part "." or ".."' : undefined;
+});
+
+const endpoint: Kind<string> = text('an origin such as "https://s3.example.com:9000"', (value) => {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) && isOrigin(url) ? undefined : "it is no http or https origin";
+});
+
+const region: Kind<string> = text('a name such as "eu-central-1"', (value) =>
+  /^[A-Za-z0-9-]{1,64}$/.test(value) ? undefined : "it is no region",
+);
+
+const accessKey: Kind<string> = text("visible ASCII characters", (value) =>
+  /^[\x21-\x7e]{1,1024}$/.test(value) ? undefined : "it holds other characters, or is empty",
 );
 
 /** A file's path, or none. */
@@ -486,7 +514,66 @@ export const KNOBS: Knobs = {
         "Stores that COPY and external tables may reach, such as https://s3.eu-central-1.amazonaws.com or https://*.example.com; none: " +
         "who may write SQL shall not reach the server's network. Addresses of the machine itself only where they are listed as such.",
     },
-    type: { key: "storage.type", kind: choice("File"), default: "File", reason: "Local files are the only store of this version." },
+    type: {
+      key: "storage.type",
+      kind: choice("File", "S3"),
+      default: "File",
+      reason:
+        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use here; the log " +
+        "and what names the files stay here.",
+    },
+    bucket: { key: "storage.bucket", kind: optional(bucket), default: undefined, example: "metrics", reason: "The bucket; it must exist." },
+    root: {
+      key: "storage.root",
+      kind: optional(objectRoot),
+      default: undefined,
+      example: "varve/one",
+      reason: "Before the names of all objects. Each data directory needs one of its own.",
+    },
+    endpoint: {
+      key: "storage.endpoint",
+      kind: optional(endpoint),
+      default: undefined,
+      example: "https://s3.example.com:9000",
+      secret: true,
+      reason: "Where the store answers. Unset: Amazon's, in storage.region.",
+    },
+    region: {
+      key: "storage.region",
+      kind: optional(region),
+      default: undefined,
+      example: "eu-central-1",
+      reason: "What requests are signed for. Unset: us-east-1, which other stores than Amazon's mostly take.",
+    },
+    accessKeyId: {
+      key: "storage.access_key_id",
+      kind: optional(accessKey),
+      default: undefined,
+      example: "varve",
+      secret: true,
+      reason: "Whose requests they are. Keys of the machine or of AWS_… variables are never used.",
+    },
+    secretAccessKey: {
+      key: "storage.secret_access_key",
+      kind: optional(accessKey),
+      default: undefined,
+      example: "secret",
+      secret: true,
+      reason: "Signs requests. It is never shown; VARVE__STORAGE__SECRET_ACCESS_KEY keeps it out of the file.",
+    },
+    isVirtualHost: {
+      key: "storage.enable_virtual_host_style",
+      kind: optional(bool),
+      default: undefined,
+      example: true,
+      reason: "true: the bucket is named in the host, as some stores demand. Unset: in the path.",
+    },
+    cacheBytesMax: {
+      key: "storage.cache_capacity",
+      kind: size(MIB, 1024 * TIB),
+      default: byteLength(5 * GIB),
+      reason: "Copies of the store's files in the data directory. What queries ask for again and again should fit; a merge's files must.",
+    },
     memtableBytes: {
       key: "storage.memtable_size",
       kind: size(64 * KIB, 64 * GIB),

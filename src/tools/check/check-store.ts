@@ -33,6 +33,7 @@ const UNREAD: Readonly<Record<string, string>> = {
   "LOCK-journal": "the journal of the lock: its bytes mean nothing",
   "LOCK.pid": "the pid of the last server, for a message",
   "meta.db-shm": "an index of the journal, which the next server makes anew",
+  "store-id": "the name by which the store of the data files knows this directory",
   "threads.sock": "a socket of the last server",
 };
 /** Folders whose files nobody reads after a start. */
