@@ -19,10 +19,11 @@ const CHECK_KEYS = "check storage.access_key_id and storage.secret_access_key";
 const CHECK_PLACE = "check storage.bucket, storage.region and storage.endpoint";
 const ROOM = "the store has no room: make some, writes wait until then";
 
-/** What to do, by the store's word for what is wrong. Source: error codes of Amazon S3's API; those with X are MinIO's. */
+/** What to do, by the store's word for what is wrong. Source: error codes of Amazon S3's API; XMinio… are MinIO's, XAdmin… versitygw's. */
 const BY_CODE: ReadonlyMap<string, string> = new Map([
   ["InvalidAccessKeyId", CHECK_KEYS],
   ["SignatureDoesNotMatch", CHECK_KEYS],
+  ["XAdminUserNotFound", CHECK_KEYS],
   ["InvalidToken", CHECK_KEYS],
   ["ExpiredToken", CHECK_KEYS],
   ["AccessDenied", "let these keys read, write, list and delete below storage.root of the bucket"],
@@ -53,4 +54,9 @@ export function isPassing(status: number, code: string): boolean {
   return (
     status === 0 || status >= 500 || status === 429 || status === 408 || code === "RequestTimeout" || code === "ConditionalRequestConflict"
   );
+}
+
+/** Whether a 404 is about the object or upload that was asked for: it may as well be the bucket or the account that does not exist. */
+export function isAboutObject(code: string): boolean {
+  return code === "NoSuchKey" || code === "NoSuchUpload" || code === ""; // HEAD has no body.
 }

@@ -21,7 +21,7 @@ import {
   RETRY_MILLIS_MAX,
   TRIES_MAX,
 } from "./limits.ts";
-import { adviceFor, isPassing, ObjectFailure } from "./object-failure.ts";
+import { adviceFor, isAboutObject, isPassing, ObjectFailure } from "./object-failure.ts";
 import { RequestRoom } from "./request-room.ts";
 
 /** A part of a bucket. */
@@ -66,6 +66,8 @@ export interface ObjectAnswer {
 }
 
 const TIMES: RequestTimes = { answerMillis: ANSWER_MILLIS_MAX, retryMillis: RETRY_MILLIS };
+/** Of an error, its code is in the first of them. */
+const ERROR_BYTES_READ = 65_536;
 const decoder = new TextDecoder();
 
 /** See the file header. */
@@ -127,8 +129,10 @@ export class ObjectRequests {
     }
     const { status } = response;
     if (answer === undefined) return this.failure(request, 0, "", "more bytes than were asked for");
-    if (status < 300 || expected?.includes(status) === true) return { status, headers: response.headers, body: answer };
-    const code = codeOf(decoder.decode(answer.subarray(0, 65_536)));
+    if (status < 300) return { status, headers: response.headers, body: answer };
+    const code = codeOf(decoder.decode(answer.subarray(0, ERROR_BYTES_READ)));
+    if (expected?.includes(status) === true && (status !== 404 || isAboutObject(code)))
+      return { status, headers: response.headers, body: answer };
     return this.failure(request, status, code, `${status}${code === "" ? "" : ` ${code}`}`);
   }
 

@@ -175,6 +175,15 @@ describe("requests that fail", () => {
   });
 });
 
+test("a bucket that is gone is not taken for files that are", async () => {
+  await put("t/f", bytesOf(10));
+  failOn("GET", 0, { kind: "refuse", status: 404, code: "NoSuchBucket" });
+  const error = await errorOf(fetched("t/f"));
+  expect([error.message, corruptionOf(error)]).toEqual([expect.stringContaining("404 NoSuchBucket"), undefined]);
+  failOn("DELETE", 0, { kind: "refuse", status: 404, code: "NoSuchBucket" });
+  expect((await errorOf(store.delete("t/f"))).message).toContain("404 NoSuchBucket");
+});
+
 describe("a name that is taken", () => {
   test("is no success unless its bytes are the same", async () => {
     await put("t/f", bytesOf(10));
