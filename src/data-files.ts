@@ -10,10 +10,8 @@ import { uploadingMergeExecutor } from "./storage/compaction/uploading-merge.ts"
 import { registerCacheMetrics } from "./storage/file-store/cached/cache-metrics.ts";
 import { type CachedFileStore, cachedFileStore } from "./storage/file-store/cached/cached-file-store.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
-import type { RemoteFileStore } from "./storage/file-store/remote-file-store.ts";
-import type { ObjectPlace } from "./storage/file-store/s3/object-requests.ts";
+import { openS3Files } from "./storage/file-store/s3/open-s3-files.ts";
 import { claimPlace, mustBeLocal } from "./storage/file-store/s3/owner.ts";
-import { s3FileStore } from "./storage/file-store/s3/s3-file-store.ts";
 import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
 import { uploadingFlushExecutor } from "./storage/sst/write/uploading-flush.ts";
 
@@ -51,7 +49,7 @@ export async function openDataFiles(
     const files = localFileStore(dataFolder);
     return { files, ...executors(), outputBytesMax: MERGED_BYTES_MAX, isFolderNeeded: true, uploadLeft: () => () => undefined };
   }
-  const remote = openRemoteFiles(storage);
+  const remote = openS3Files(storage, join(storage.dataHome, "uploads"));
   await claimPlace(remote, storage.dataHome);
   const onTrouble = (reason: string): void => logger.warn({ reason }, "copies of data files");
   const cache = cachedFileStore({ remote, folder: dataFolder, bytesMax: storage.cacheBytesMax, onTrouble });
@@ -64,29 +62,6 @@ export async function openDataFiles(
     outputBytesMax: Math.min(MERGED_BYTES_MAX_REMOTE, Math.floor(storage.cacheBytesMax * MERGED_PART_MAX)),
     isFolderNeeded: false,
     uploadLeft: () => uploadingLeft(cache, logger),
-  };
-}
-
-/** The store of settings of type "S3", which is not asked anything yet. */
-export function openRemoteFiles(storage: StorageSettings): RemoteFileStore {
-  return s3FileStore(placeOf(storage), join(storage.dataHome, "uploads"));
-}
-
-function placeOf({
-  bucket = "",
-  root = "",
-  endpoint,
-  region = "us-east-1",
-  accessKeyId,
-  secretAccessKey,
-  isVirtualHost,
-}: StorageSettings): ObjectPlace {
-  return {
-    bucket,
-    root: root.replace(/^\/+|\/+$/g, ""),
-    endpoint: new URL(endpoint ?? `https://s3.${region}.amazonaws.com`),
-    isVirtualHost: isVirtualHost ?? false,
-    keys: { accessKeyId: accessKeyId ?? "", secretAccessKey: secretAccessKey ?? "", sessionToken: undefined, region },
   };
 }
 

@@ -9,6 +9,8 @@ export interface RemoteFileStore extends FileStore {
   putFile(name: string, path: string, byteLength: number): Promise<void>;
   /** Reads a whole file. A file that does not exist is not begun. @throws DbError StorageUnavailable; what `begin` throws */
   fetchFile(name: string, begin: FetchBegin): Promise<void>;
-  /** Names and lengths of all files under a folder; unfinished ones are deleted on the way. @throws DbError StorageUnavailable */
+  /** Names and lengths of all files under a folder; changes nothing. @throws DbError StorageUnavailable */
   lengths(folder: string): Promise<Map<string, number>>;
+  /** Gives up what was begun and not finished under a folder. @throws DbError StorageUnavailable */
+  abortUnfinished(folder: string): Promise<void>;
 }

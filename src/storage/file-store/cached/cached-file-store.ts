@@ -163,6 +163,7 @@ class Cache {
 
   async list(below: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]> {
     const { local, files } = this.copies;
+    await this.remote.abortUnfinished(below);
     const lengths = await this.remote.lengths(below);
     const names = new Set(lengths.keys());
     const found: { readonly name: string; readonly byteLength: number; readonly usedMillis: number }[] = [];

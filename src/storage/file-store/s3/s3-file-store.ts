@@ -40,6 +40,7 @@ export function s3FileStore(place: ObjectPlace, scratch: string, times?: Request
     sizeOf: (name) => named(`look at file ${name}`, async () => (await objects.look(keyOf(name)))?.byteLength),
     delete: (name) => named(`delete file ${name}`, () => objects.delete(keyOf(name))),
     async list(folder) {
+      await store.abortUnfinished(folder);
       return [...(await store.lengths(folder)).keys()];
     },
     deleteFolder: (folder) =>
@@ -48,12 +49,12 @@ export function s3FileStore(place: ObjectPlace, scratch: string, times?: Request
       }),
     putFile: (name, path, byteLength) => named(`upload file ${name}`, () => objects.putFile(keyOf(name), path, byteLength)),
     fetchFile: (name, begin) => named(`fetch file ${name}`, () => fetchObject(objects, name, keyOf(name), begin)),
+    abortUnfinished: (folder) => named(`list folder ${folder}`, () => objects.abortUploads(keyOf(`${folder}/`))),
     lengths: (folder) =>
       named(`list folder ${folder}`, async () => {
-        const prefix = keyOf(`${folder}/`);
-        await objects.abortUploads(prefix);
         const found = new Map<string, number>();
-        for await (const page of objects.list(prefix)) for (const { key, size } of page) found.set(key.slice(before.length), size);
+        for await (const page of objects.list(keyOf(`${folder}/`)))
+          for (const { key, size } of page) found.set(key.slice(before.length), size);
         return found;
       }),
   };
