@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";
-import { launchVarve, TestServer } from "../support/server-process.ts";
+import { launchVarve, runVarve, TestServer } from "../support/server-process.ts";
 import { BUCKET, KEYS, startStore, type TestStore } from "./store-process.ts";
 
 const TIMEOUT_MILLIS = 60_000;
@@ -161,6 +161,43 @@ describe("rows in a store", () => {
     TIMEOUT_MILLIS,
   );
 });
+
+test(
+  "a backup has the files of the store, restores without it, and a check reads them",
+  async () => {
+    const varve = await start(freshRoot());
+    await write(varve);
+    await flush(varve);
+    await write(varve);
+    await rm(folderOf(varve), { recursive: true });
+    const configFile = ["--config-file", join(varve.folder, "varve.toml")];
+    const target = join(varve.folder, "backups");
+    const without = await runVarve(["backup", target, "--url", varve.url]);
+    expect([without.status, without.stderr]).toEqual([1, expect.stringContaining("name its configuration with --config-file")]);
+    const backup = await runVarve(["backup", target, "--url", varve.url, ...configFile]);
+    expect([backup.status, backup.stderr]).toEqual([0, ""]);
+    await varve.stop();
+    const unchecked = await runVarve(["check", "--data-home", varve.dataHome]);
+    expect(unchecked.stderr).toContain("its data files lie in an S3 store; name the server's configuration");
+    const check = await runVarve(["check", "--data-home", varve.dataHome, ...configFile]);
+    expect([check.status, check.stderr]).toEqual([0, ""]);
+    const restored = join(varve.folder, "restored");
+    expect((await runVarve(["restore", target, "--data-home", join(restored, "data")])).status).toBe(0);
+    await using other = await TestServer.start({}, restored);
+    await checkRows(other);
+    await other.stop();
+    await other.restart({ config: config(freshRoot()) }); // The disk of the first is lost: its files go to a root of their own.
+    await other.running.logged("uploaded data files that were only here");
+    await checkRows(other);
+    if (store.fake !== undefined) {
+      const name = [...store.fake.objects.keys()].find((key) => key.includes(`root-${roots - 1}/tables/`)) ?? "";
+      store.fake.objects.delete(name);
+      const damaged = await runVarve(["check", "--data-home", varve.dataHome, ...configFile]);
+      expect([damaged.status, damaged.stdout]).toEqual([1, expect.stringContaining("cannot be opened")]);
+    }
+  },
+  TIMEOUT_MILLIS,
+);
 
 describe("a data directory", () => {
   test(
