@@ -3,7 +3,7 @@
  * `Settings` and this table mirror each other; the type checker refuses a field without a knob. The order is that of `/config`.
  * Source: contract http.md 1.5, README 10, 11, 14, 18; specification 2.
  */
-import { isOrigin, parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
+import { parseEndpointPattern } from "../base/text/endpoint-pattern.ts";
 import { errorText } from "../base/error.ts";
 import type { LogFilter } from "../base/log.ts";
 import { parseLogFilter, printLogFilter } from "../base/text/log-filter.ts";
@@ -13,6 +13,7 @@ import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
 import { bool, choice, duration, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
+import { accessKey, bucket, endpoint, objectRoot, region } from "./object-store-kinds.ts";
 import type { Settings, StorageSettings, TlsMode } from "./settings.ts";
 
 /** One key of the configuration. */
@@ -65,9 +66,6 @@ const GRPC_MESSAGE_BYTES_MAX: number = 2 * GIB;
 
 /** Reason: as many samples as fit in any memory. */
 const PROMQL_COUNT_MAX = 1_000_000_000_000;
-
-/** Keys of objects have 1,024 bytes at most; the names of data files take some 40. */
-const OBJECT_ROOT_CHARACTERS_MAX = 200;
 
 /** A folder's path. */
 const path: Kind<string> = text("a path", (value) => {
@@ -123,31 +121,6 @@ const endpoints: Kind<readonly string[]> = list(
     }
     return parsed(items);
   },
-);
-
-/** Source: Amazon S3, bucket naming rules; other stores take some more characters. */
-const bucket: Kind<string> = text('a name such as "metrics"', (value) =>
-  /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(value) && !value.includes("..") ? undefined : "no bucket has such a name",
-);
-
-const objectRoot: Kind<string> = text('a path such as "varve/one"', (value) => {
-  const parts = value.replace(/^\/+|\/+$/g, "").split("/");
-  if (value.length > OBJECT_ROOT_CHARACTERS_MAX) return "it is too long";
-  if (/[\x00-\x1f\x7f]/.test(value)) return "it holds a control character";
-  return parts.some((part) => part === "." || part === "..") ? 'it holds a part "." or ".."' : undefined;
-});
-
-const endpoint: Kind<string> = text('an origin such as "https://s3.example.com:9000"', (value) => {
-  const url = URL.parse(value);
-  return url !== null && /^https?:$/.test(url.protocol) && isOrigin(url) ? undefined : "it is no http or https origin";
-});
-
-const region: Kind<string> = text('a name such as "eu-central-1"', (value) =>
-  /^[A-Za-z0-9-]{1,64}$/.test(value) ? undefined : "it is no region",
-);
-
-const accessKey: Kind<string> = text("visible ASCII characters", (value) =>
-  /^[\x21-\x7e]{1,1024}$/.test(value) ? undefined : "it holds other characters, or is empty",
 );
 
 /** A file's path, or none. */
@@ -519,8 +492,8 @@ export const KNOBS: Knobs = {
       kind: choice("File", "S3"),
       default: "File",
       reason:
-        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use here; the log " +
-        "and what names the files stay here.",
+        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use here; the log and " +
+        "what names the files stay here.",
     },
     bucket: { key: "storage.bucket", kind: optional(bucket), default: undefined, example: "metrics", reason: "The bucket; it must exist." },
     root: {

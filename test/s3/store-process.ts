@@ -18,6 +18,7 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
+/** Starts one. @throws Error when versitygw does not answer */
 export async function startStore(): Promise<TestStore> {
   const program = process.env[GATEWAY_VARIABLE];
   if (program === undefined) {

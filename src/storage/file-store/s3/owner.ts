@@ -1,5 +1,5 @@
 /**
- * One data directory owns a place in a bucket: its meta store alone knows which files are needed, so another server there would delete them.
+ * One data directory owns a place in a bucket: its meta store alone knows which files are needed; another server there would delete them.
  *
  *   <home>/store-id: a random name ─► object varve-owner, which must be new or the same
  */
@@ -14,7 +14,7 @@ import type { RemoteFileStore } from "../remote-file-store.ts";
 export const STORE_ID_NAME = "store-id";
 const OWNER_NAME = "varve-owner";
 
-/** Takes the place for a data directory, or finds that it has it. @throws DbError StorageUnavailable: another has, or it cannot be reached */
+/** Takes the place for a data directory, or finds that it has it. @throws DbError StorageUnavailable: another has it, or no answer */
 export async function claimPlace(store: RemoteFileStore, home: string): Promise<void> {
   const path = join(home, STORE_ID_NAME);
   if (!existsSync(path)) {

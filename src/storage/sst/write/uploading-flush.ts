@@ -2,8 +2,8 @@ import type { CachedFileStore } from "../../file-store/cached/cached-file-store.
 import type { FlushExecutor } from "./flush-executor.ts";
 
 /**
- * Flushes by one that makes local files, which are uploaded then. A flush whose files cannot be uploaded has failed: its rows stay in memory
- * and in the log.
+ * Flushes by one that makes local files, which are uploaded then. A flush whose files cannot be uploaded has failed: its rows stay in
+ * memory and in the log.
  *
  * @param local has the folder of the store's copies
  */
