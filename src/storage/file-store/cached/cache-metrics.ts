@@ -25,5 +25,9 @@ export function registerCacheMetrics(metrics: MetricRegistry, store: Pick<Cached
   total("varve_file_fetched_bytes_total", "bytes of data files fetched from the store", () => store.counts.fetchedBytes);
   total("varve_file_uploads_total", "data files uploaded to the store", () => store.counts.uploads);
   total("varve_file_uploaded_bytes_total", "bytes of data files uploaded to the store", () => store.counts.uploadedBytes);
-  total("varve_file_passes_total", "times that a data file was opened without a copy, for want of room", () => store.counts.passedBy);
+  total(
+    "varve_file_passes_total",
+    "times that a data file was opened without a copy: it is long, or has no room",
+    () => store.counts.passedBy,
+  );
 }

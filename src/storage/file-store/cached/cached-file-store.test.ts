@@ -52,8 +52,14 @@ let store: CachedFileStore;
 let troubles: string[];
 let opened = 0;
 
-function open(bytesMax = CACHE_BYTES): CachedFileStore {
-  return cachedFileStore({ remote: remoteOf(fake, join(root, "scratch")), folder, bytesMax, onTrouble: (text) => troubles.push(text) });
+function open(bytesMax = CACHE_BYTES, waitedBytesMax = bytesMax): CachedFileStore {
+  return cachedFileStore({
+    waitedBytesMax,
+    remote: remoteOf(fake, join(root, "scratch")),
+    folder,
+    bytesMax,
+    onTrouble: (text) => troubles.push(text),
+  });
 }
 
 beforeEach(() => {
@@ -160,6 +166,24 @@ describe("copies", () => {
   });
 });
 
+test("a long file is read by ranges until its copy is there; whoever holds it waits", async () => {
+  for (const i of [0, 1]) await put(i, 1900);
+  rmSync(folder, { recursive: true });
+  store = open(CACHE_BYTES, 1500);
+  const reader = await store.open(nameOf(0));
+  expect([store.counts.passedBy, copies()]).toEqual([1, []]);
+  expect(await reader.read(100, 50)).toEqual(bytesOf(0, 1900).slice(100, 150));
+  for (let tried = 0; tried < 200 && gets() === 0; tried++) await Bun.sleep(10);
+  expect([gets(), copies()]).toEqual([1, [0]]);
+  const before = fake.requests.length;
+  expect(await reader.read(200, 50)).toEqual(bytesOf(0, 1900).slice(200, 250));
+  expect(fake.requests.length).toBe(before);
+  reader.close();
+  const [held] = await Promise.all([store.hold([nameOf(1)]), store.open(nameOf(1)).then((other) => other.close())]);
+  expect([gets(), copies()]).toEqual([2, [0, 1]]);
+  held?.release();
+});
+
 describe("files that are held", () => {
   test("stay where they are, and others pass by when they fill the cache", async () => {
     for (let i = 0; i < 12; i++) await put(i);
@@ -226,6 +250,8 @@ describe("a restart", () => {
 
 test("whatever is done in whatever order, files are as they were written and the cache keeps to its bound", async () => {
   for (const seed of [1, 2, 3]) {
+    const reopened = (): CachedFileStore => open(CACHE_BYTES, seed * FILE_BYTES); // Files have up to 2,666 bytes.
+    store = reopened();
     const random = seededRandom(seed);
     const living = new Set<number>();
     let next = seed * 10_000;
@@ -240,7 +266,7 @@ test("whatever is done in whatever order, files are as they were written and the
         living.delete(some);
       } else if (kind === 4) rmSync(folder, { recursive: true, force: true });
       else if (kind === 5) {
-        store = open();
+        store = reopened();
         expect([...(await store.list("t"))].sort()).toEqual([...living].map(nameOf).sort());
       } else if (kind === 6) {
         const held = await store.hold([some, [...living][0] as number].map(nameOf));
@@ -255,4 +281,5 @@ test("whatever is done in whatever order, files are as they were written and the
     }
     for (const i of living) await store.delete(nameOf(i));
   }
+  troubles.length = 0; // A folder that goes while a copy is made in it.
 });

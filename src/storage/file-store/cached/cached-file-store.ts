@@ -2,7 +2,7 @@
  * Files of a remote store with copies in a local folder, under the same names: whoever takes paths reads plain local files.
  *
  *   create ─► local file ─► finish: upload ─► there                    a file counts as made once the store has it
- *   open ─► copy here? ─► read        '─► fetch whole ─► read          a file too large for the cache: ranges of the remote one
+ *   open ─► copy here? ─► read        '─► fetch whole ─► read          a long file, until its copy is there: ranges of the remote one
  *   list ─► names of both; a copy that is not as long as its file goes; one that the store lacks is to be uploaded (`uploadLeft`)
  *
  * Copies go when room is needed, those used longest ago first; not those that are held, nor files that the store does not have yet. What
@@ -28,7 +28,7 @@ export interface CacheCounts {
   readonly fetchedBytes: number;
   readonly uploads: number;
   readonly uploadedBytes: number;
-  /** Files that were opened by ranges, since there was no room. */
+  /** Files that were opened by ranges: long ones, and those without room. */
   readonly passedBy: number;
 }
 
@@ -131,7 +131,7 @@ class Cache {
     };
     try {
       for (const name of names) {
-        const file = await this.copies.pinned(name);
+        const file = await this.copies.held(name);
         if (file === undefined) {
           release();
           return undefined;

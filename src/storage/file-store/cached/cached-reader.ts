@@ -1,4 +1,4 @@
-/** A file that is read from its local copy while there is one, from a new copy otherwise, and by ranges where there is no room for one. */
+/** A file that is read from its local copy while there is one, from a new copy otherwise, and by ranges where there is none yet. */
 import { assert } from "../../../base/assert.ts";
 import { corrupted, corruptionOf } from "../../../base/error.ts";
 import type { Awaitable, FileReader } from "../file-store.ts";
@@ -8,7 +8,7 @@ import { type CachedFile, closeReader } from "./cached-files.ts";
 export interface ReaderSource {
   /** The copy that is here; it counts as just used. */
   use(name: string): CachedFile | undefined;
-  /** A copy with a pin, made if need be; undefined where there is no room. @throws DbError StorageUnavailable */
+  /** A copy with a pin, made if need be; undefined where there is no room, or it takes long. @throws DbError StorageUnavailable */
   pinned(name: string): Promise<CachedFile | undefined>;
   /** Opens the local file of a copy and reads from it. @throws DbError StorageUnavailable */
   readLocal(file: CachedFile, offset: number, length: number): Promise<Uint8Array>;

@@ -5,7 +5,7 @@ import { localFileStore } from "../local-file-store.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import { type CachedFile, CachedFiles } from "./cached-files.ts";
 import type { ReaderSource } from "./cached-reader.ts";
-import { FILE_PART_MAX, PIN_TRIES_MAX } from "./limits.ts";
+import { FILE_PART_MAX, PIN_TRIES_MAX, WAITED_BYTES_MAX } from "./limits.ts";
 
 /** Parts of a cache. */
 export interface CacheParts {
@@ -13,9 +13,14 @@ export interface CacheParts {
   /** Holds nothing but data files; locked by this process. */
   readonly folder: string;
   readonly bytesMax: number;
+  /** Longest file that whoever opens it waits for. Default: `WAITED_BYTES_MAX`. */
+  readonly waitedBytesMax?: number;
   /** Is told of what went wrong and harms nobody but slows things down. */
   readonly onTrouble: (text: string) => void;
 }
+
+/** What came of a fetch: a copy; nothing, for want of room; nothing yet, since the file is long. */
+type Fetched = CachedFile | "long" | undefined;
 
 /** See the file header. Invariant: a file of `files` is in the folder, unless somebody else took it away. */
 export class Copies implements ReaderSource {
@@ -27,7 +32,9 @@ export class Copies implements ReaderSource {
   private readonly parts: CacheParts;
   /** Local files on their way out: a new copy of the same name waits. */
   private readonly leaving: Map<string, Promise<void>> = new Map();
-  private readonly fetching: Map<string, Promise<CachedFile | undefined>> = new Map();
+  private readonly fetching: Map<string, Promise<Fetched>> = new Map();
+  /** The long file that is fetched while others read it by ranges: one at a time, so that it leaves them room. */
+  private beside: string | undefined;
 
   constructor(parts: CacheParts) {
     this.parts = parts;
@@ -52,12 +59,27 @@ export class Copies implements ReaderSource {
     this.removeLocal(file.name);
   }
 
+  /** As `held`, but undefined for a long file that is not here, too: its copy is made beside, one at a time. */
   async pinned(name: string): Promise<CachedFile | undefined> {
+    if (this.beside === name && this.files.use(name) === undefined) return undefined;
+    const file = await this.pinnedWithin(name, this.parts.waitedBytesMax ?? WAITED_BYTES_MAX);
+    if (file === "long") this.fetchBeside(name);
+    return file === "long" ? undefined : file;
+  }
+
+  /** A copy with a pin, made if need be; undefined where there is no room. @throws DbError StorageUnavailable */
+  async held(name: string): Promise<CachedFile | undefined> {
+    const file = await this.pinnedWithin(name, Number.POSITIVE_INFINITY);
+    return file === "long" ? undefined : file;
+  }
+
+  private async pinnedWithin(name: string, waitedBytesMax: number): Promise<Fetched> {
     for (let tried = 0; tried < PIN_TRIES_MAX; tried++) {
       const known = this.files.use(name);
       if (known?.isUploaded === true && this.local.sizeOf(name) !== known.byteLength) this.lost(known);
-      const file = known?.state === "here" ? known : await this.fetch(name);
-      if (file === undefined) return undefined;
+      const file = known?.state === "here" ? known : await this.fetch(name, waitedBytesMax);
+      if (file === undefined || (file === "long" && waitedBytesMax < Number.POSITIVE_INFINITY)) return file;
+      if (file === "long") continue; // Another asked, who would not wait for it.
       if (file.state !== "here") continue; // Others needed its room before it was pinned.
       file.pins++;
       return file;
@@ -81,30 +103,43 @@ export class Copies implements ReaderSource {
     await Promise.allSettled([this.fetching.get(name), this.leaving.get(name)]); // Their callers see why they failed.
   }
 
-  private fetch(name: string): Promise<CachedFile | undefined> {
+  private fetchBeside(name: string): void {
+    if (this.beside !== undefined) return; // Whoever opens it next tries again.
+    this.beside = name;
+    void this.fetch(name, Number.POSITIVE_INFINITY) // Never rejects as a whole.
+      .catch((error: unknown) => this.parts.onTrouble(`cannot make a copy, so the file is read by ranges: ${errorText(error)}`))
+      .finally(() => {
+        this.beside = undefined;
+      });
+  }
+
+  private fetch(name: string, waitedBytesMax: number): Promise<Fetched> {
     const known = this.fetching.get(name);
     if (known !== undefined) return known;
-    const fetched = this.fetchNow(name).finally(() => this.fetching.delete(name));
+    const fetched = this.fetchNow(name, waitedBytesMax).finally(() => this.fetching.delete(name));
     this.fetching.set(name, fetched);
     return fetched;
   }
 
-  private async fetchNow(name: string): Promise<CachedFile | undefined> {
+  private async fetchNow(name: string, waitedBytesMax: number): Promise<Fetched> {
     await this.leaving.get(name);
-    const byteLength = await this.copied(name);
-    if (byteLength === undefined) return undefined;
+    const byteLength = await this.copied(name, waitedBytesMax);
+    if (typeof byteLength !== "number") return byteLength;
     this.fetches++;
     this.fetchedBytes += byteLength;
     return this.files.add(name, byteLength, true, true);
   }
 
-  /** Makes a copy in room that it reserves, and returns its length; undefined where there is none, or the folder takes no file. */
-  private async copied(name: string): Promise<number | undefined> {
+  /** Makes a copy in room that it reserves, and returns its length; undefined where there is no room, or the folder takes no file. */
+  private async copied(name: string, waitedBytesMax: number): Promise<number | "long" | undefined> {
     const { remote, bytesMax, onTrouble } = this.parts;
     let reserved: number | undefined;
     let writer: FileWriter | undefined;
+    let isLong = false;
     try {
       await remote.fetchFile(name, async (byteLength) => {
+        isLong = byteLength > waitedBytesMax && byteLength <= bytesMax * FILE_PART_MAX;
+        if (isLong) return undefined;
         if (byteLength > bytesMax * FILE_PART_MAX || !this.files.reserve(byteLength)) return undefined;
         reserved = byteLength;
         const made = await inFolder(() => this.local.create(name));
@@ -118,7 +153,7 @@ export class Copies implements ReaderSource {
         };
       });
       await inFolder(async () => writer?.finish());
-      return reserved;
+      return isLong ? "long" : reserved;
     } catch (error) {
       if (reserved !== undefined) this.files.giveBack(reserved);
       await Promise.allSettled([writer?.abort()]); // A folder that takes no file may not let go of one either; the next start does.
