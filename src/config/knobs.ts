@@ -492,8 +492,8 @@ export const KNOBS: Knobs = {
       kind: choice("File", "S3"),
       default: "File",
       reason:
-        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use here; the log and " +
-        "what names the files stay here.",
+        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use; the log " +
+        "and what names the files stay here.",
     },
     bucket: { key: "storage.bucket", kind: optional(bucket), default: undefined, example: "metrics", reason: "The bucket; it must exist." },
     root: {

@@ -13,11 +13,12 @@ import { join } from "node:path";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { FileReader, FileStore, FileWriter, HeldFiles } from "../file-store.ts";
+import { RequestRoom } from "../request-room.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import type { CachedFile } from "./cached-files.ts";
 import { CachedReader } from "./cached-reader.ts";
 import { type CacheParts, Copies } from "./copies.ts";
-import { LOOKS_PER_TURN } from "./limits.ts";
+import { FILES_AT_ONCE, LOOKS_PER_TURN } from "./limits.ts";
 
 /** What a cache has done so far. */
 export interface CacheCounts {
@@ -71,6 +72,7 @@ class Cache {
   private readonly uploading: Map<string, Promise<void>> = new Map();
   /** Lengths that the last list gave and nobody asked for yet: a start asks for each once. */
   private listed: Map<string, number> = new Map();
+  private readonly uploadRoom = new RequestRoom(FILES_AT_ONCE, 0);
   private uploads = 0;
   private uploadedBytes = 0;
   private passedBy = 0;
@@ -213,7 +215,7 @@ class Cache {
   }
 
   private async uploadNow(file: CachedFile): Promise<void> {
-    await this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength);
+    await this.uploadRoom.run(0, () => this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength));
     this.uploads++;
     this.uploadedBytes += file.byteLength;
     this.copies.files.markUploaded(file);

@@ -2,10 +2,11 @@
 import { DbError, errorText } from "../../../base/error.ts";
 import type { FileReader, FileStore, FileWriter } from "../file-store.ts";
 import { localFileStore } from "../local-file-store.ts";
+import { RequestRoom } from "../request-room.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import { type CachedFile, CachedFiles } from "./cached-files.ts";
 import type { ReaderSource } from "./cached-reader.ts";
-import { FILE_PART_MAX, PIN_TRIES_MAX, WAITED_BYTES_MAX } from "./limits.ts";
+import { FILE_PART_MAX, FILES_AT_ONCE, PIN_TRIES_MAX, WAITED_BYTES_MAX } from "./limits.ts";
 
 /** Parts of a cache. */
 export interface CacheParts {
@@ -33,6 +34,7 @@ export class Copies implements ReaderSource {
   /** Local files on their way out: a new copy of the same name waits. */
   private readonly leaving: Map<string, Promise<void>> = new Map();
   private readonly fetching: Map<string, Promise<Fetched>> = new Map();
+  private readonly fetchRoom = new RequestRoom(FILES_AT_ONCE, 0);
   /** The long file that is fetched while others read it by ranges: one at a time, so that it leaves them room. */
   private beside: string | undefined;
 
@@ -123,7 +125,7 @@ export class Copies implements ReaderSource {
 
   private async fetchNow(name: string, waitedBytesMax: number): Promise<Fetched> {
     await this.leaving.get(name);
-    const byteLength = await this.copied(name, waitedBytesMax);
+    const byteLength = await this.fetchRoom.run(0, () => this.copied(name, waitedBytesMax));
     if (typeof byteLength !== "number") return byteLength;
     this.fetches++;
     this.fetchedBytes += byteLength;

@@ -13,6 +13,9 @@ export const FILE_PART_MAX: number = 1 / 4;
  */
 export const WAITED_BYTES_MAX: number = 64 * 1024 * 1024;
 
+/** Files that are uploaded at once, and fetched at once. Reason: each holds up to 16 MiB in memory besides its requests' bodies. */
+export const FILES_AT_ONCE = 4;
+
 /** Files after which a start lets others run while it looks at what is in the folder. Reason: a look takes 2 µs or more. */
 export const LOOKS_PER_TURN = 512;
 

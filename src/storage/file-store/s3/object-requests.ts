@@ -7,6 +7,7 @@
  *
  * The runtime's own S3 client is not used: it leaves out conditions (If-None-Match) without a word, and takes keys of the environment.
  */
+import { createHash } from "node:crypto";
 import { systemClock } from "../../../base/clock.ts";
 import { boundedBody } from "../../s3/bounded-body.ts";
 import { codeOf } from "../../s3/answers.ts";
@@ -22,7 +23,7 @@ import {
   TRIES_MAX,
 } from "./limits.ts";
 import { adviceFor, isAboutObject, isPassing, ObjectFailure } from "./object-failure.ts";
-import { RequestRoom } from "./request-room.ts";
+import { RequestRoom } from "../request-room.ts";
 
 /** A part of a bucket. */
 export interface ObjectPlace {
@@ -42,6 +43,13 @@ export interface RequestTimes {
   readonly retryMillis: number;
 }
 
+/** Bytes `[start, end)` of a local file. */
+export interface FileRange {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** One request. */
 export interface ObjectRequest {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
@@ -52,6 +60,8 @@ export interface ObjectRequest {
   /** Headers that must be signed; names begin with `x-amz-`. */
   readonly amz?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer>;
+  /** Bytes of a local file as the body, read once there is room for them; the store checks their MD5. */
+  readonly file?: FileRange;
   /** Most bytes of an object in the answer. */
   readonly bytesMax?: number;
   /** Refusals that are returned like an answer. */
@@ -94,9 +104,10 @@ export class ObjectRequests {
     return `s3://${this.place.bucket}/${key}`;
   }
 
-  /** Sends a request, more than once where that may help. @throws ObjectFailure */
+  /** Sends a request, more than once where that may help. @throws ObjectFailure; what reading the file fails with */
   async send(request: ObjectRequest): Promise<ObjectAnswer> {
-    const bytes = (request.body?.length ?? 0) + (request.bytesMax ?? 0);
+    const { body, file, bytesMax = 0 } = request;
+    const bytes = (body?.length ?? 0) + (file === undefined ? 0 : file.end - file.start) + bytesMax;
     for (let tried = 1; ; tried++) {
       const answer = await this.room.run(bytes, () => this.attempt(request, bytes));
       if (!(answer instanceof ObjectFailure)) return answer;
@@ -106,7 +117,9 @@ export class ObjectRequests {
   }
 
   private async attempt(request: ObjectRequest, bytes: number): Promise<ObjectAnswer | ObjectFailure> {
-    const { method, key, query = {}, headers = {}, amz, body, expected } = request;
+    const { method, key, query = {}, headers = {}, amz, file, expected } = request;
+    const body = request.body ?? (file === undefined ? undefined : await bytesOf(file));
+    const checked = file === undefined || body === undefined ? {} : { "content-md5": createHash("md5").update(body).digest("base64") };
     const path = this.bucketPath + (key === undefined ? "" : key.split("/").map(encodedPart).join("/"));
     const toSign = { method, host: this.host, path, query, ...(amz === undefined ? {} : { amz }) };
     const signed = signedHeaders(toSign, this.place.keys, systemClock.nowMillis());
@@ -117,7 +130,7 @@ export class ObjectRequests {
     try {
       response = await fetch(`${this.origin}${path}${search === "" ? "" : `?${search}`}`, {
         method,
-        headers: { ...headers, ...signed, "accept-encoding": "identity" },
+        headers: { ...headers, ...checked, ...signed, "accept-encoding": "identity" },
         ...(body === undefined ? {} : { body }),
         redirect: "manual",
         decompress: false,
@@ -148,4 +161,11 @@ export class ObjectRequests {
 function reasonOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" ? code : "connection lost";
+}
+
+/** @throws Error when the file is shorter */
+export async function bytesOf({ path, start, end }: FileRange): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await Bun.file(path).slice(start, end).bytes();
+  if (bytes.length !== end - start) throw new Error(`${path} ends at byte ${start + bytes.length}, not ${end}`);
+  return bytes;
 }

@@ -1,10 +1,9 @@
 /** What data files need of a bucket: names used once, whole files in and out, ranges, names, deletions. */
-import { createHash } from "node:crypto";
 import { crc32 } from "../../../base/bytes/hash.ts";
 import { codeOf, escaped, type ListedObject, listOf, tagOf, uploadsOf } from "../../s3/answers.ts";
 import { FILE_REQUESTS_MAX, LIST_PAGES_MAX, PART_BYTES, PARTS_MAX, RANGE_BYTES } from "./limits.ts";
 import { ObjectFailure } from "./object-failure.ts";
-import type { ObjectAnswer, ObjectRequest, ObjectRequests } from "./object-requests.ts";
+import { bytesOf, type ObjectAnswer, type ObjectRequest, type ObjectRequests } from "./object-requests.ts";
 
 /** An object as it is. */
 export interface ObjectFacts {
@@ -72,9 +71,8 @@ export class Objects {
   async putFile(key: string, path: string, byteLength: number): Promise<void> {
     const crc = await crcOf(path, byteLength);
     if (byteLength > PART_BYTES) return this.putInParts(key, path, byteLength, crc);
-    const body = await bytesOf(path, 0, byteLength);
-    const headers = { ...MUST_BE_NEW, "content-md5": md5Of(body) };
-    const request: ObjectRequest = { method: "PUT", key, headers, amz: { [CRC_HEADER]: crc }, body, expected: [412] };
+    const file = { path, start: 0, end: byteLength };
+    const request: ObjectRequest = { method: "PUT", key, headers: MUST_BE_NEW, amz: { [CRC_HEADER]: crc }, file, expected: [412] };
     const { status } = await this.requests.send(request);
     if (status === 412) await this.mustBeOurs(request, byteLength, crc);
   }
@@ -120,9 +118,8 @@ export class Objects {
       const starts = Array.from({ length: Math.ceil(byteLength / partBytes) }, (_, i) => i * partBytes);
       const tags = new Array<string>(starts.length);
       await each(starts, async (start, i) => {
-        const body = await bytesOf(path, start, Math.min(byteLength, start + partBytes));
-        const query = { partNumber: String(i + 1), uploadId };
-        const { headers } = await this.requests.send({ method: "PUT", key, query, headers: { "content-md5": md5Of(body) }, body });
+        const file = { path, start, end: Math.min(byteLength, start + partBytes) };
+        const { headers } = await this.requests.send({ method: "PUT", key, query: { partNumber: String(i + 1), uploadId }, file });
         tags[i] = headers.get("etag") ?? "";
       });
       await this.complete(key, uploadId, tags, byteLength, crc);
@@ -222,16 +219,7 @@ export function crcText(crc: number): string {
 
 async function crcOf(path: string, byteLength: number): Promise<string> {
   let crc = 0;
-  for (let at = 0; at < byteLength; at += PART_BYTES) crc = crc32(await bytesOf(path, at, Math.min(byteLength, at + PART_BYTES)), crc);
+  for (let at = 0; at < byteLength; at += PART_BYTES)
+    crc = crc32(await bytesOf({ path, start: at, end: Math.min(byteLength, at + PART_BYTES) }), crc);
   return crcText(crc);
-}
-
-async function bytesOf(path: string, start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await Bun.file(path).slice(start, end).bytes();
-  if (bytes.length !== end - start) throw new Error(`${path} ends at byte ${start + bytes.length}, not ${end}`);
-  return bytes;
-}
-
-function md5Of(bytes: Uint8Array): string {
-  return createHash("md5").update(bytes).digest("base64");
 }

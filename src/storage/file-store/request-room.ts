@@ -1,5 +1,5 @@
 /** Bounds requests under way, by count and by the bytes that they hold; others wait in the order in which they came. */
-import { assert } from "../../../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 
 interface Waiting {
   readonly bytes: number;
