@@ -132,7 +132,7 @@ export class EngineTable implements Table {
       const table = { schema, registry: scan.registry.id, tags: series.view(), tagNames: series.columnNames() };
       if (parts === undefined) return undefined;
       const taken = snapshotOf(selected, table);
-      const held = await this.region.holdFiles(taken.files.map(({ meta }) => meta.name));
+      const held = await this.region.holdFiles(taken.files.map(({ meta }) => meta));
       if (held === undefined) return undefined; // Other threads would not find them.
       shared = {
         snapshot: taken,

@@ -23,6 +23,12 @@ export interface FileReader {
   close(): void;
 }
 
+/** A file by its name, with the length that it has. */
+export interface NamedFile {
+  readonly name: string;
+  readonly byteLength: number;
+}
+
 /** Files that stay where they are until `release`, which is called once. */
 export interface HeldFiles {
   release(): void;
@@ -48,5 +54,5 @@ export interface FileStore {
    * Of a store with local copies: keeps files where other threads find them by their paths; undefined where there is no room. Without it
    * they always are there. @throws DbError StorageUnavailable
    */
-  readonly hold?: (names: readonly string[]) => Promise<HeldFiles | undefined>;
+  readonly hold?: (files: readonly NamedFile[]) => Promise<HeldFiles | undefined>;
 }

@@ -1,6 +1,7 @@
 /** Workers open data files by their paths: a store whose files come and go keeps them until a scan is released. */
 import { afterEach, expect, test } from "bun:test";
 import { ThreadedEngine } from "../../../test/support/threaded-engine.ts";
+import type { NamedFile } from "../../storage/file-store/file-store.ts";
 
 const ROWS = 200;
 let threads: ThreadedEngine;
@@ -10,9 +11,9 @@ afterEach(() => threads.close());
 async function start(holdsMax: number): Promise<{ readonly held: string[]; now: number }> {
   const state = { held: [] as string[], now: 0 };
   let holds = 0;
-  const hold = async (names: readonly string[]): Promise<{ release(): void } | undefined> => {
+  const hold = async (files: readonly NamedFile[]): Promise<{ release(): void } | undefined> => {
     if (++holds > holdsMax) return undefined;
-    state.held.push(...names);
+    state.held.push(...files.map(({ name }) => name));
     state.now++;
     return { release: () => void state.now-- };
   };
