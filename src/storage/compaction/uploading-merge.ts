@@ -12,7 +12,7 @@ import type { MergeExecutor } from "./merge-executor.ts";
 export function uploadingMergeExecutor(local: MergeExecutor, store: CachedFileStore): MergeExecutor {
   return {
     async merge(job) {
-      const held = await store.hold(job.inputs.map(({ name }) => name));
+      const held = await store.hold(job.inputs);
       if (held === undefined) throw noRoom(job.inputs.length);
       try {
         const made = await local.merge(job);

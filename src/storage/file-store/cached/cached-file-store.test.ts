@@ -7,7 +7,7 @@ import { seededRandom } from "../../../../bench/macro/random.ts";
 import { fileStoreContract } from "../../../../test/contract/file-store-contract.ts";
 import { FakeS3 } from "../../../../test/support/fake-s3.ts";
 import { errorOf } from "../../../../test/support/failure-of.ts";
-import type { FileReader, FileStore } from "../file-store.ts";
+import type { FileReader, FileStore, NamedFile } from "../file-store.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import { s3FileStore } from "../s3/s3-file-store.ts";
 import { type CachedFileStore, cachedFileStore } from "./cached-file-store.ts";
@@ -75,6 +75,7 @@ afterEach(async () => {
 });
 
 const bytesOf = (seed: number, length = FILE_BYTES): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31) & 255);
+const fileOf = (i: number, byteLength = FILE_BYTES): NamedFile => ({ name: nameOf(i), byteLength });
 const nameOf = (i: number): string => `t/${i}.parquet`;
 const gets = (): number => store.counts.fetches;
 
@@ -142,7 +143,7 @@ describe("copies", () => {
     await readers[0]?.read(0, 1);
     rmSync(folder, { recursive: true });
     for (const [i, reader] of readers.entries()) expect(await reader.read(0, FILE_BYTES)).toEqual(bytesOf(i));
-    const held = await store.hold([0, 1, 2, 3].map(nameOf));
+    const held = await store.hold([0, 1, 2, 3].map((i) => fileOf(i)));
     expect(await settled()).toEqual([0, 1, 2, 3]);
     held?.release();
     for (const reader of readers) reader.close();
@@ -179,7 +180,7 @@ test("a long file is read by ranges until its copy is there; whoever holds it wa
   expect(await reader.read(200, 50)).toEqual(bytesOf(0, 1900).slice(200, 250));
   expect(fake.requests.length).toBe(before);
   reader.close();
-  const [held] = await Promise.all([store.hold([nameOf(1)]), store.open(nameOf(1)).then((other) => other.close())]);
+  const [held] = await Promise.all([store.hold([fileOf(1, 1900)]), store.open(nameOf(1)).then((other) => other.close())]);
   expect([gets(), copies()]).toEqual([2, [0, 1]]);
   held?.release();
 });
@@ -187,22 +188,24 @@ test("a long file is read by ranges until its copy is there; whoever holds it wa
 describe("files that are held", () => {
   test("stay where they are, and others pass by when they fill the cache", async () => {
     for (let i = 0; i < 12; i++) await put(i);
-    const names = Array.from({ length: 8 }, (_, i) => nameOf(i));
-    const held = await store.hold(names);
+    const held = await store.hold(Array.from({ length: 8 }, (_, i) => fileOf(i)));
     expect(await settled()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(await get(store, 11)).toEqual(bytesOf(11));
     expect(store.counts.passedBy).toBe(1);
-    expect(await store.hold([nameOf(11)])).toBeUndefined();
+    expect(await store.hold([fileOf(11)])).toBeUndefined();
     expect(await settled()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    const fetches = gets();
+    expect(await store.hold(Array.from({ length: 9 }, (_, i) => fileOf(i)))).toBeUndefined();
+    expect(gets()).toBe(fetches);
     held?.release();
-    const again = await store.hold([nameOf(11)]);
+    const again = await store.hold([fileOf(11)]);
     expect(await settled()).toContain(11);
     again?.release();
   });
 
   test("are let go when one of them cannot be had", async () => {
     await put(0);
-    expect((await errorOf(store.hold([nameOf(0), nameOf(99)]) as Promise<unknown>)).message).toContain("cannot fetch file t/99.parquet");
+    expect((await errorOf(store.hold([fileOf(0), fileOf(99)]) as Promise<unknown>)).message).toContain("cannot fetch file t/99.parquet");
     for (let i = 1; i < 10; i++) await put(i);
     expect(await settled()).not.toContain(0);
   });
@@ -269,7 +272,7 @@ test("whatever is done in whatever order, files are as they were written and the
         store = reopened();
         expect([...(await store.list("t"))].sort()).toEqual([...living].map(nameOf).sort());
       } else if (kind === 6) {
-        const held = await store.hold([some, [...living][0] as number].map(nameOf));
+        const held = await store.hold([some, [...living][0] as number].map((i) => fileOf(i, 1)));
         if (held !== undefined) expect(copies()).toContain(some);
         held?.release();
       } else {

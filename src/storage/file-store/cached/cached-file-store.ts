@@ -12,7 +12,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { FileReader, FileStore, FileWriter, HeldFiles } from "../file-store.ts";
+import type { FileReader, FileStore, FileWriter, HeldFiles, NamedFile } from "../file-store.ts";
 import { RequestRoom } from "../request-room.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import type { CachedFile } from "./cached-files.ts";
@@ -38,7 +38,7 @@ export interface CachedFileStore extends FileStore {
   /** Uploads a file that somebody made in the local folder. @throws DbError StorageUnavailable; it is deleted then */
   upload(name: string, byteLength: number): Promise<void>;
   /** Fetches what is not here and keeps all of it; undefined where there is no room. @throws DbError StorageUnavailable */
-  readonly hold: (names: readonly string[]) => Promise<HeldFiles | undefined>;
+  readonly hold: (files: readonly NamedFile[]) => Promise<HeldFiles | undefined>;
   /** Uploads what `list` found here and not in the store; returns how many files. @throws DbError StorageUnavailable */
   uploadLeft(): Promise<number>;
   readonly counts: CacheCounts;
@@ -52,7 +52,7 @@ export function cachedFileStore(parts: CacheParts): CachedFileStore {
     create: (name) => cache.create(name),
     upload: (name, byteLength) => cache.upload(name, byteLength),
     open: (name) => cache.open(name),
-    hold: (names) => cache.hold(names),
+    hold: (files) => cache.hold(files),
     sizeOf: (name) => cache.knownSizeOf(name) ?? remote.sizeOf(name),
     delete: (name) => cache.delete(name),
     list: (folder, unwanted) => cache.list(folder, unwanted),
@@ -126,25 +126,19 @@ class Cache {
     }
   }
 
-  async hold(names: readonly string[]): Promise<HeldFiles | undefined> {
-    const held: CachedFile[] = [];
+  async hold(wanted: readonly NamedFile[]): Promise<HeldFiles | undefined> {
+    const bytes = wanted.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (bytes > this.copies.files.bytesMax) return undefined; // Nothing is fetched in vain.
+    const results = await Promise.allSettled(wanted.map(({ name }) => this.copies.held(name)));
+    const held = results.flatMap((result) => (result.status === "fulfilled" && result.value !== undefined ? [result.value] : []));
     const release = (): void => {
       for (const file of held.splice(0)) this.copies.release(file);
     };
-    try {
-      for (const name of names) {
-        const file = await this.copies.held(name);
-        if (file === undefined) {
-          release();
-          return undefined;
-        }
-        held.push(file);
-      }
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return { release };
+    if (held.length === wanted.length) return { release };
+    release();
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return undefined;
   }
 
   /** Of a copy, or of a list that is fresh. */
