@@ -41,6 +41,7 @@ import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
 import { SharedState } from "./engine/threads/shared-state.ts";
 import type { BuildInfo, LogControl } from "./server/http/options.ts";
+import { type DataFiles, openDataFiles } from "./data-files.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { registerPlanMetrics } from "./query/known-plans/plan-metrics.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
@@ -54,12 +55,9 @@ import { openServers, probeAddresses } from "./servers.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
 import { keepPrivate } from "./storage/private-folder.ts";
-import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openSqliteMetaStore } from "./storage/meta-store/sqlite-meta-store.ts";
-import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
-import { workerFlushExecutor } from "./storage/sst/write/flush-executor.ts";
 import { LogMetrics } from "./storage/wal/log-metrics.ts";
 import { ENDS_NAME } from "./storage/wal/ends-file.ts";
 import { ThreadLogNames } from "./storage/wal/thread-log-names.ts";
@@ -76,8 +74,6 @@ const PAGE_CACHE_PART = 1 / 3;
 const QUERIES_PART = 1 / 2;
 /** What queries leave free of it: garbage comes between two looks at the process, and arrays are copied before they are let go. */
 const FREE_PART = 1 / 16;
-/** Largest file that compaction makes of smaller ones: 1 GiB is minutes of merging at most. */
-const COMPACTION_OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
 
@@ -214,8 +210,10 @@ async function openDatabase(
   opened.defer(watchLoop(metrics, systemClock, "main"));
   const kept = { metrics, memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
-  const { engine, recovery } = await openEngine(settings, log, { ...kept, onBug }, directory.metaFile, directory.dataFolder);
+  const dataFiles = await openDataFiles(settings.storage, directory.dataFolder, metrics, log.logger("storage"));
+  const { engine, recovery } = await openEngine(settings, log, { ...kept, dataFiles, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
+  opened.defer(dataFiles.uploadLeft());
   tellRecovery(recovery, log.logger("main"));
   const spill = await openPrivateSpill(settings, log);
   const profiledThreads = new ProfiledThreads();
@@ -394,12 +392,14 @@ async function openEngine(
   log: RootLog,
   parts: Required<Pick<EngineParts, "memory" | "shared" | "scheduler" | "pageCacheBytes" | "onBug" | "onWork">> & {
     readonly metrics: MetricRegistry;
+    readonly dataFiles: DataFiles;
   },
   metaFile: string,
   dataFolder: string,
 ): ReturnType<typeof Engine.open> {
   const { storage } = settings;
-  const { metrics, ...given } = parts;
+  const { metrics, dataFiles, ...given } = parts;
+  const { files, flusher, merger, outputBytesMax } = dataFiles;
   const threadLogs = new ThreadLogNames(settings.wal.dir);
   const meta = openSqliteMetaStore(metaFile);
   const mainLog = { isRecovered: false, isExpected: meta.get(LOG_KEY) !== undefined, watch: new LogMetrics(metrics) };
@@ -408,13 +408,13 @@ async function openEngine(
     ...given,
     threadLogs: await openThreadLogs(settings.wal, threadLogs, log.logger("wal")),
     meta,
-    files: localFileStore(dataFolder),
-    flusher: workerFlushExecutor(dataFolder),
-    merger: workerMergeExecutor(dataFolder),
+    files,
+    flusher,
+    merger,
     compaction: {
       isAutomatic: storage.compaction,
       triggerFiles: storage.compactionTriggerFiles,
-      outputBytesMax: COMPACTION_OUTPUT_BYTES_MAX,
+      outputBytesMax,
     },
     clock: systemClock,
     logger: log.logger("engine"),
@@ -424,7 +424,7 @@ async function openEngine(
       { what: "the log directory", path: settings.wal.dir },
       { what: "the log", path: join(settings.wal.dir, ENDS_NAME) },
       { what: "the lock of the log directory", path: lockFile(settings.wal.dir) },
-      { what: "the folder of the data files", path: dataFolder },
+      ...(dataFiles.isFolderNeeded ? [{ what: "the folder of the data files", path: dataFolder }] : []),
     ],
     disk: { paths: [storage.dataHome, settings.wal.dir], freeBytesMin: storage.freeBytesMin, freeBytesOf: systemFreeBytes },
     backup: backupPlaces(settings, dataFolder),

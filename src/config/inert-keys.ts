@@ -66,11 +66,10 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
     neutral: { enable_log_recycle: OFF, prefill_log_files: OFF },
   },
   storage: {
-    why: "only local files are available in this version",
-    keys: `providers name bucket root endpoint region scope access_key_id secret_access_key access_key_secret account_name
-      account_key container sas_token credential credential_path cache_path cache_capacity enable_virtual_host_style
-      disable_ec2_metadata`,
-    neutral: { providers: [[]] },
+    why: "files lie in the data directory, or in an S3-compatible store with the keys that the configuration names",
+    keys: `providers name scope access_key_secret account_name account_key container sas_token credential credential_path cache_path
+      enable_read_cache disable_ec2_metadata`,
+    neutral: { providers: [[]], disable_ec2_metadata: [true] },
   },
   metadata_store: { why: "metadata is kept in one embedded database", keys: "file_size purge_threshold purge_interval" },
   procedure: {

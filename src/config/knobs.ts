@@ -13,6 +13,7 @@ import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
 import { bool, choice, duration, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
+import { accessKey, bucket, endpoint, objectRoot, region } from "./object-store-kinds.ts";
 import type { Settings, StorageSettings, TlsMode } from "./settings.ts";
 
 /** One key of the configuration. */
@@ -486,7 +487,66 @@ export const KNOBS: Knobs = {
         "Stores that COPY and external tables may reach, such as https://s3.eu-central-1.amazonaws.com or https://*.example.com; none: " +
         "who may write SQL shall not reach the server's network. Addresses of the machine itself only where they are listed as such.",
     },
-    type: { key: "storage.type", kind: choice("File"), default: "File", reason: "Local files are the only store of this version." },
+    type: {
+      key: "storage.type",
+      kind: choice("File", "S3"),
+      default: "File",
+      reason:
+        "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use; the log " +
+        "and what names the files stay here.",
+    },
+    bucket: { key: "storage.bucket", kind: optional(bucket), default: undefined, example: "metrics", reason: "The bucket; it must exist." },
+    root: {
+      key: "storage.root",
+      kind: optional(objectRoot),
+      default: undefined,
+      example: "varve/one",
+      reason: "Before the names of all objects. Each data directory needs one of its own.",
+    },
+    endpoint: {
+      key: "storage.endpoint",
+      kind: optional(endpoint),
+      default: undefined,
+      example: "https://s3.example.com:9000",
+      secret: true,
+      reason: "Where the store answers. Unset: Amazon's, in storage.region.",
+    },
+    region: {
+      key: "storage.region",
+      kind: optional(region),
+      default: undefined,
+      example: "eu-central-1",
+      reason: "What requests are signed for. Unset: us-east-1, which other stores than Amazon's mostly take.",
+    },
+    accessKeyId: {
+      key: "storage.access_key_id",
+      kind: optional(accessKey),
+      default: undefined,
+      example: "varve",
+      secret: true,
+      reason: "Whose requests they are. Keys of the machine or of AWS_… variables are never used.",
+    },
+    secretAccessKey: {
+      key: "storage.secret_access_key",
+      kind: optional(accessKey),
+      default: undefined,
+      example: "secret",
+      secret: true,
+      reason: "Signs requests. It is never shown; VARVE__STORAGE__SECRET_ACCESS_KEY keeps it out of the file.",
+    },
+    isVirtualHost: {
+      key: "storage.enable_virtual_host_style",
+      kind: optional(bool),
+      default: undefined,
+      example: true,
+      reason: "true: the bucket is named in the host, as some stores demand. Unset: in the path.",
+    },
+    cacheBytesMax: {
+      key: "storage.cache_capacity",
+      kind: size(MIB, 1024 * TIB),
+      default: byteLength(5 * GIB),
+      reason: "Copies of the store's files in the data directory. What queries ask for again and again should fit; a merge's files must.",
+    },
     memtableBytes: {
       key: "storage.memtable_size",
       kind: size(64 * KIB, 64 * GIB),

@@ -179,7 +179,7 @@ describe("values", () => {
     checkRefused({ toml: '[http]\ntimeout = "1us"' }, "it is finer than a millisecond");
     checkRefused({ toml: '[http]\ntimeout = "2days"' }, "it is out of range");
     checkRefused({ toml: 'default_timezone = "Mars/Base"' }, "no such time zone");
-    checkRefused({ toml: '[storage]\ntype = "S3"' }, '`storage.type` = "S3" from varve.toml: it is none of these; want "File"');
+    checkRefused({ toml: '[storage]\ntype = "Gcs"' }, '`storage.type` = "Gcs" from varve.toml: it is none of these; want "File" or "S3"');
     checkRefused({ toml: '[storage]\ndata_home = ""' }, "it is empty");
     checkRefused({ toml: '[logging]\nlevel = "a=b=c"' }, "Invalid filter");
     checkRefused({ env: { VARVE__QUERY__TIMEOUT: "30" } }, '`query.timeout` = "30" from VARVE__QUERY__TIMEOUT: the number 30 has no unit');
@@ -190,6 +190,19 @@ describe("values", () => {
     for (const address of ["localhost:4000", "4000", ":4000", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:x", "::1:4000", "[127.0.0.1]:1"]) {
       checkRefused({ argv: ["--http-addr", address] }, `from --http-addr: Failed to parse address ${address}`);
     }
+  });
+
+  test("takes a store of objects whole or not at all, and quotes no key", () => {
+    const keys = 'access_key_id = "id"\nsecret_access_key = "hush"';
+    const { settings } = start({ toml: `[storage]\ntype = "S3"\nbucket = "b1"\nroot = "/a/b/"\n${keys}` });
+    expect([settings.storage.type, settings.storage.bucket, settings.storage.secretAccessKey]).toEqual(["S3", "b1", "hush"]);
+    expect(renderConfig(settings)).toContain('access_key_id = "***"\nsecret_access_key = "***"');
+    checkRefused({ toml: `[storage]\ntype = "S3"\n${keys}` }, 'cannot use `storage.type` "S3" without `storage.bucket`');
+    checkRefused({ toml: '[storage]\ntype = "S3"\nbucket = "b1"' }, "without `storage.access_key_id`");
+    checkRefused({ toml: '[storage]\nbucket = "a/b"' }, "no bucket has such a name");
+    checkRefused({ toml: '[storage]\nroot = "a/../b"' }, 'it holds a part "." or ".."');
+    checkRefused({ toml: '[storage]\nendpoint = "http://u:hush@h/x"' }, "it is no http or https origin");
+    checkRefused({ toml: '[storage]\nsecret_access_key = "hu sh"' }, "cannot use `storage.secret_access_key` from varve.toml: it holds");
   });
 
   test("refuses a write buffer smaller than a memtable", () => {
@@ -224,7 +237,7 @@ describe("settings without effect", () => {
     check(
       { toml: '[storage]\nsecret_access_key = "secret"' },
       [],
-      ["`storage.secret_access_key` in varve.toml has no effect: only local files are available in this version"],
+      ['`storage.secret_access_key` in varve.toml has no effect: `storage.type` is "File", not "S3"'],
     );
     check(
       { toml: "[grpc]\nruntime_size = 8" },
@@ -402,6 +415,7 @@ data_home = "./varve_data"
 copy_root = "./varve_data/copy"
 copy_endpoints = []
 type = "File"
+cache_capacity = "5GiB"
 memtable_size = "32MiB"
 write_buffer_limit = "192MiB"
 flush_interval = "30m"

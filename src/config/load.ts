@@ -125,7 +125,7 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
       `cannot use \`storage.write_buffer_limit\` from ${limit.source}: below \`storage.memtable_size\` writers would wait for ever`,
     );
   }
-  const warnings: string[] = [];
+  const warnings: string[] = [...checkStore(storage, raws)];
   const provider = raws.get("user_provider");
   if (provider?.source.startsWith("--") === true && general.userProvider?.startsWith("static_user_provider:cmd:") === true) {
     const instead = "put the accounts into a file and name it with static_user_provider:file:";
@@ -134,6 +134,26 @@ function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): reado
   const interval = raws.get("wal.sync_interval");
   if (interval === undefined || wal.sync === "interval") return warnings;
   return [...warnings, `\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
+}
+
+/** Keys that an S3 store needs, and those that count for one only. */
+const NEEDED_BY_S3 = ["bucket", "accessKeyId", "secretAccessKey"] as const;
+const OF_S3 = [...NEEDED_BY_S3, "root", "endpoint", "region", "isVirtualHost", "cacheBytesMax"] as const;
+
+/** @throws ConfigError where a store is wanted without what it needs */
+function checkStore(storage: StorageSettings, raws: ReadonlyMap<string, RawSetting>): readonly string[] {
+  if (storage.type === "S3") {
+    const missing = NEEDED_BY_S3.find((field) => storage[field] === undefined);
+    if (missing !== undefined) throw new ConfigError(`cannot use \`storage.type\` "S3" without \`${KNOBS.storage[missing].key}\``);
+    return [];
+  }
+  return OF_S3.flatMap((field) => {
+    const { key } = KNOBS.storage[field];
+    const raw = raws.get(key);
+    return raw === undefined || storage[field] === KNOBS.storage[field].default
+      ? []
+      : [`\`${key}\` in ${raw.source} has no effect: \`storage.type\` is "File", not "S3"`];
+  });
 }
 
 /** @throws ConfigError where TLS is wanted without what it needs */

@@ -5,10 +5,11 @@ import type { Settings } from "./settings.ts";
 
 /** Prints the settings in force; settings that are unset are left out. */
 export function renderConfig(settings: Settings): string {
-  const { general, logging } = settings;
+  const { general, logging, storage } = settings;
   const shown: Settings = {
     ...settings,
     general: { ...general, userProvider: mask(general.userProvider) },
+    storage: { ...storage, accessKeyId: hidden(storage.accessKeyId), secretAccessKey: hidden(storage.secretAccessKey) },
     logging: { ...logging, otlpEndpoint: logging.otlpEndpoint.replace(/\/\/[^/?#]*@/, "//***@") },
   };
   const sections: string[] = [];
@@ -26,4 +27,8 @@ export function renderConfig(settings: Settings): string {
 
 function mask(provider: string | undefined): string | undefined {
   return provider === undefined ? undefined : maskUserProvider(provider);
+}
+
+function hidden(secret: string | undefined): string | undefined {
+  return secret === undefined ? undefined : "***";
 }

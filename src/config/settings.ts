@@ -162,8 +162,19 @@ export interface StorageSettings {
   readonly copyRoot: string;
   /** Endpoints that COPY and external tables may reach over the network; empty: none. */
   readonly copyEndpoints: readonly string[];
-  /** Only local files exist. */
-  readonly type: "File";
+  /** Where data files are: in the data directory, or in an S3-compatible store with copies there. */
+  readonly type: "File" | "S3";
+  /** Of the store; all but `bucket` and the keys may be left out. */
+  readonly bucket: string | undefined;
+  readonly root: string | undefined;
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
+  /** Whether the bucket is named in the host. */
+  readonly isVirtualHost: boolean | undefined;
+  /** Bytes of copies of the store's files. */
+  readonly cacheBytesMax: ByteLength;
   /** Bytes of memtables over which a flush starts. */
   readonly memtableBytes: ByteLength;
   /** Bytes of memtables over which writers wait. At least `memtableBytes`. */

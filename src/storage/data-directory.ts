@@ -6,7 +6,8 @@
  *   <home>/meta.db     meta store
  *   <home>/wal/        log segments, unless wal.dir says otherwise, those of ingest threads in folders; a LOCK and LOCK.pid of its own
  *   <home>/threads.sock  while there are ingest threads: where they pass requests on to the main thread
- *   <home>/data/       data files
+ *   <home>/data/       data files, or copies of those in an S3 store
+ *   <home>/store-id    where they lie in such a store: the name by which it knows this directory
  *   <home>/backup-copies/  copies of the meta store, while backups read them
  *   <home>/tmp/        rows of queries that do not fit in memory, in files without names, unless query.spill_dir says otherwise
  */

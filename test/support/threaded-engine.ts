@@ -83,9 +83,11 @@ export class ThreadedEngine {
     this.besides = threadPool(folder, { threads: 1, sharesRows: false });
   }
 
+  /** @param machine its `wrapFiles` is given the files in the folder */
   static async start(threads: ThreadOptions = {}, machine: MachineOptions = {}): Promise<ThreadedEngine> {
     const folder = await mkdtemp(join(tmpdir(), "varve-test-"));
-    const engine = await EngineFixture.start({ ...machine, wrapFiles: () => localFileStore(folder) });
+    const { wrapFiles = (files) => files } = machine;
+    const engine = await EngineFixture.start({ ...machine, wrapFiles: () => wrapFiles(localFileStore(folder)) });
     return new ThreadedEngine(folder, engine, threadPool(folder, threads));
   }
 

@@ -45,6 +45,7 @@ const WIRING: readonly string[] = [
   "program.ts",
   "standalone.ts",
   "servers.ts",
+  "data-files.ts",
   "ingest-worker.ts",
   "ingest-workers.ts",
   "query-worker.ts",

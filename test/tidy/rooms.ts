@@ -106,6 +106,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   "src/ingest": { ranks: [["common"], ["pipeline"], ["*"]], contracts: [] },
   "src/storage": {
     ranks: [
+      ["s3"],
       ["cache", "file-store", "series"],
       ["external", "index", "meta-store", "spill", "tombstone", "wal", "worker"],
       ["memtable"],

@@ -131,14 +131,20 @@ export class EngineTable implements Table {
       const parts = splitScan(selected, limits);
       const table = { schema, registry: scan.registry.id, tags: series.view(), tagNames: series.columnNames() };
       if (parts === undefined) return undefined;
+      const taken = snapshotOf(selected, table);
+      const held = await this.region.holdFiles(taken.files.map(({ meta }) => meta));
+      if (held === undefined) return undefined; // Other threads would not find them.
       shared = {
-        snapshot: snapshotOf(selected, table),
+        snapshot: taken,
         parts,
         scanHere: ({ rowTests, unread }, own, part) => {
           const request = { ...selected.request, rowTests, unread };
           return scanSelected(partOf({ ...selected, request, metrics: own }, part));
         },
-        release: () => snapshot.release(),
+        async release() {
+          held.release();
+          await snapshot.release();
+        },
       };
       return shared;
     } finally {

@@ -5,10 +5,9 @@
 import { systemClock } from "../../base/clock.ts";
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import type { EndpointPattern } from "../../base/text/endpoint-pattern.ts";
-import { DbError } from "../../base/error.ts";
-import { StatusCode } from "../../base/status-code.ts";
 import { ABORT_MILLIS_MAX, ANSWER_BYTES_MAX, REQUEST_TRIES_MAX } from "./limits.ts";
-import { encodedPart, encodedQuery, type S3Keys, type S3Query, signedHeaders } from "./s3-signature.ts";
+import { codeOf, escaped, listOf, type ObjectList, tagOf } from "../s3/answers.ts";
+import { encodedPart, encodedQuery, type S3Keys, type S3Query, signedHeaders } from "../s3/signature.ts";
 import { type StoreAnswer, type StoreNetwork, type StoreRequest, Unreachable } from "./store-network.ts";
 
 /** A bucket and how to reach it. */
@@ -20,12 +19,6 @@ export interface Bucket {
   /** What stands before the key in paths: `/bucket/`, or `/` where the bucket is in the host. */
   readonly root: string;
   readonly keys: S3Keys;
-}
-
-/** An object of a list. */
-export interface ListedObject {
-  readonly key: string;
-  readonly size: number;
 }
 
 /** What a store refused, by its code such as `NoSuchKey`. */
@@ -83,21 +76,13 @@ export class S3Client {
   }
 
   /** Objects whose keys begin with `prefix` and have no `/` behind it: some of them, and where to go on. */
-  async list(prefix: string, after: string | undefined): Promise<{ readonly objects: readonly ListedObject[]; readonly after?: string }> {
+  async list(prefix: string, after: string | undefined): Promise<ObjectList> {
     const token = after === undefined ? {} : { "continuation-token": after };
     const { body } = await this.send({
       method: "GET",
       query: { "list-type": "2", delimiter: "/", "encoding-type": "url", prefix, ...token },
     });
-    const text = decoder.decode(body);
-    const isEncoded = tagOf(text, "EncodingType") === "url";
-    const parts = text.split("<Contents>").slice(1);
-    const objects = parts.map((part) => {
-      const key = tagOf(part, "Key") ?? "";
-      return { key: isEncoded ? decodedKey(key) : key, size: Number(tagOf(part, "Size") ?? 0) };
-    });
-    const next = tagOf(text, "IsTruncated") === "true" ? tagOf(text, "NextContinuationToken") : undefined;
-    return next === undefined ? { objects } : { objects, after: next };
+    return listOf(decoder.decode(body));
   }
 
   /** Makes an object. */
@@ -168,37 +153,5 @@ export class S3Client {
     await promise;
     clearTimeout(timer);
     throwIfCancelled(signal);
-  }
-}
-
-/** The code of an error, if it is a word: nothing else of an answer is repeated. */
-function codeOf(text: string): string {
-  return /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(text)?.[1] ?? "";
-}
-
-/** The text of the first tag of a name. */
-function tagOf(text: string, name: string): string | undefined {
-  const from = text.indexOf(`<${name}>`);
-  const to = from < 0 ? -1 : text.indexOf(`</${name}>`, from);
-  return to < 0 ? undefined : unescaped(text.slice(from + name.length + 2, to));
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-function unescaped(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w{2,4}));/g, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return ENTITIES[name] ?? whole;
-    const point = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
-  });
-}
-
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-function decodedKey(key: string): string {
-  try {
-    return decodeURIComponent(key.replaceAll("+", " "));
-  } catch (cause) {
-    throw new DbError(StatusCode.StorageUnavailable, "cannot read the store's list: a name in it is not encoded as it says", { cause });
   }
 }

@@ -3,7 +3,7 @@ import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import type { FileAccess, FileConnection } from "../../table/file-access.ts";
 import { UPLOAD_PART_BYTES } from "./limits.ts";
 import { s3Files } from "./s3-files.ts";
-import { signedHeaders } from "./s3-signature.ts";
+import { signedHeaders } from "../s3/signature.ts";
 import { StoreNetwork } from "./store-network.ts";
 
 let store: FakeS3;

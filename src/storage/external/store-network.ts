@@ -17,6 +17,7 @@ import {
 } from "../../base/text/endpoint-pattern.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { boundedBody } from "../s3/bounded-body.ts";
 import { ADDRESSES_TRIED_MAX, ANSWER_MILLIS_MAX, REQUEST_MILLIS_MAX, RETRY_MILLIS } from "./limits.ts";
 
 /** Addresses of a name. */
@@ -160,20 +161,9 @@ export class StoreNetwork {
 
 /** The body of an answer, refused beyond `bytesMax`. */
 async function bodyOf(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    if (length > bytesMax) throw new Unreachable(`an answer of more than ${bytesMax} bytes`); // leaving the loop ends the connection
-    parts.push(part);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  const body = await boundedBody(response, bytesMax);
+  if (body === undefined) throw new Unreachable(`an answer of more than ${bytesMax} bytes`);
+  return body;
 }
 
 /** A promise, or the signal's end, whichever comes first. */

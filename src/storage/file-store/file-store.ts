@@ -23,6 +23,17 @@ export interface FileReader {
   close(): void;
 }
 
+/** A file by its name, with the length that it has. */
+export interface NamedFile {
+  readonly name: string;
+  readonly byteLength: number;
+}
+
+/** Files that stay where they are until `release`, which is called once. */
+export interface HeldFiles {
+  release(): void;
+}
+
 export interface FileStore {
   /** Starts a file. A file of that name is replaced when the new one is finished. */
   create(name: string): Promise<FileWriter>;
@@ -39,4 +50,9 @@ export interface FileStore {
   list(folder: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]>;
   /** Deletes a folder with all its files. */
   deleteFolder(folder: string): Promise<void>;
+  /**
+   * Of a store with local copies: keeps files where other threads find them by their paths; undefined where there is no room. Without it
+   * they always are there. @throws DbError StorageUnavailable
+   */
+  readonly hold?: (files: readonly NamedFile[]) => Promise<HeldFiles | undefined>;
 }

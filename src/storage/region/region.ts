@@ -11,7 +11,7 @@ import { type Logger, silentLogger } from "../../base/log.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { PageCache } from "../cache/page-cache.ts";
-import type { FileStore } from "../file-store/file-store.ts";
+import type { FileStore, HeldFiles, NamedFile } from "../file-store/file-store.ts";
 import type { Arena, SlabPool } from "../memtable/arena.ts";
 import type { Chunk } from "../memtable/chunk.ts";
 import { buildChunk, type ChunkSource } from "../memtable/chunk-builder.ts";
@@ -56,6 +56,9 @@ export interface RegionParts {
   /** Whether there is memory for new series; by default there is. */
   readonly seriesRoom?: SeriesRoom;
 }
+
+/** Of stores whose files are local. */
+const ALWAYS_THERE: HeldFiles = { release: () => undefined };
 
 export class Region {
   schemaNow: TableSchema;
@@ -380,6 +383,11 @@ export class Region {
         await this.deleteFolderIfUnused();
       },
     };
+  }
+
+  /** Keeps data files where other threads find them; undefined where the store has no room for that. @throws DbError StorageUnavailable */
+  holdFiles(files: readonly NamedFile[]): Promise<HeldFiles | undefined> | HeldFiles {
+    return this.store.hold?.(files) ?? ALWAYS_THERE;
   }
 
   /** What a snapshot would hold, for a reader that is done before anything else happens: nothing is kept for it. */

@@ -2,6 +2,7 @@
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
 import { byteText } from "../common/byte-progress.ts";
+import { DATA_STORE_FLAG, dataStoreOf } from "../common/data-store.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
 import { helpText } from "../common/help.ts";
 import { SERVER_FLAGS, serverOf } from "../common/server-flags.ts";
@@ -15,6 +16,7 @@ import type { BackupTarget } from "./target.ts";
 const FLAGS: readonly Flag[] = [
   { name: "list", help: "list the backups in TARGET instead of taking one" },
   { name: "json", help: "print one JSON object a backup" },
+  DATA_STORE_FLAG,
   ...SERVER_FLAGS.filter(({ name }) => name !== "db"), // A backup is of all databases.
 ];
 
@@ -27,7 +29,7 @@ export const program: ToolProgram = {
 
 The backup has every write that was acknowledged before it began and none that was sent after it ended; it says its moment. A second backup
 into the same target copies only files that the newest one there does not have. Run it on the server's machine, as the server's user: files
-are read where the server has them, and the server keeps them in place meanwhile.`,
+are read where the server has them, and the server keeps them in place meanwhile. Data files that lie in an S3 store are read from there.`,
       usage: ["varve backup TARGET [flags]", "varve backup --list TARGET [--json]"],
       examples: [
         "varve backup /backups/varve",
@@ -54,7 +56,7 @@ are read where the server has them, and the server keeps them in place meanwhile
     const isJson = values.has("json");
     if (values.has("list")) return await list(target, isJson, io);
     const server = serverClient(await serverOf(read, io));
-    const { manifest, copiedFiles, copiedBytes } = await takeBackup(target, server, io);
+    const { manifest, copiedFiles, copiedBytes } = await takeBackup(target, server, io, dataStoreOf(values.get("config-file"), io.env));
     if (isJson) {
       await io.out(`${JSON.stringify({ ...summaryOf(manifest), copiedFiles, copiedBytes })}\n`);
       return 0;

@@ -7,6 +7,7 @@
  * The manifest comes last, so that what is interrupted is no backup; what it had copied is deleted again. Files are read where the server
  * has them: the tool runs on its machine, as its user.
  */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { errorText } from "../../base/error.ts";
@@ -17,9 +18,11 @@ import { entriesOfCopy } from "../../storage/meta-store/sqlite-layout.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import { ENDS_NAME } from "../../storage/wal/ends-file.ts";
 import { encodeEnds, logPrefix, type SegmentPrefix } from "../../storage/wal/log-prefix.ts";
+import type { RemoteFileStore } from "../../storage/file-store/remote-file-store.ts";
 import { encodeThreadNames, NAMES_FILE } from "../../storage/wal/thread-log-names.ts";
 import { threadLogFolder } from "../../storage/wal/thread-logs.ts";
 import { ByteProgress } from "../common/byte-progress.ts";
+import { storePieces } from "../common/data-store.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { piecesOf } from "./folder-target.ts";
@@ -27,6 +30,9 @@ import { type BackupFile, encodeManifest, findBackups, inPieces, type Manifest, 
 import { backupId } from "./moment.ts";
 import type { BackupServer } from "./server-client.ts";
 import type { BackupTarget } from "./target.ts";
+
+const ABSENT =
+  "it does not exist; see varve check, or, where the server's data files lie in an S3 store, name its configuration with --config-file";
 
 /** Files that are copied at once: over a network each waits for answers. */
 const COPIES_AT_ONCE = 4;
@@ -41,11 +47,16 @@ export interface TakenBackup {
   readonly copiedBytes: number;
 }
 
-/** See the file header. @throws Error; nothing of the backup stays in the target then, if it can be reached */
-export async function takeBackup(target: BackupTarget, server: BackupServer, io: ToolIo): Promise<TakenBackup> {
+/**
+ * See the file header.
+ *
+ * @param store that has the data files; undefined: they are in the server's folder
+ * @throws Error; nothing of the backup stays in the target then, if it can be reached
+ */
+export async function takeBackup(target: BackupTarget, server: BackupServer, io: ToolIo, store?: RemoteFileStore): Promise<TakenBackup> {
   const earlier = await latestFiles(target);
   const begun = await server.begin();
-  const taking = new Taking(target, begun, earlier, io);
+  const taking = new Taking(target, begun, earlier, io, store);
   const renewal = renewing(server, begun, taking);
   try {
     checkApart(target, begun);
@@ -108,6 +119,7 @@ class Taking {
   private readonly begun: BackupBegun;
   private readonly earlier: ReadonlyMap<string, BackupFile>;
   private readonly io: ToolIo;
+  private readonly store: RemoteFileStore | undefined;
   private readonly id: string;
   private readonly files: BackupFile[] = [];
   private readonly made: string[] = [];
@@ -115,7 +127,14 @@ class Taking {
   private copiedBytes = 0;
   private progress: ByteProgress | undefined;
 
-  constructor(target: BackupTarget, begun: BackupBegun, earlier: ReadonlyMap<string, BackupFile>, io: ToolIo) {
+  constructor(
+    target: BackupTarget,
+    begun: BackupBegun,
+    earlier: ReadonlyMap<string, BackupFile>,
+    io: ToolIo,
+    store: RemoteFileStore | undefined,
+  ) {
+    this.store = store;
     this.target = target;
     this.begun = begun;
     this.earlier = earlier;
@@ -172,7 +191,9 @@ class Taking {
 
   private async copyDataFile({ name, byteLength, crc }: DataFile): Promise<void> {
     const source = join(this.begun.dataFolder, name);
-    const copied = await this.copy(`data/${name}`, piecesOf(source), crc);
+    if (this.store === undefined && !existsSync(source)) throw new Error(`cannot back up ${source}: ${ABSENT}`);
+    const pieces = this.store === undefined ? piecesOf(source) : storePieces(this.store, name);
+    const copied = await this.copy(`data/${name}`, pieces, crc);
     if (copied.byteLength !== byteLength) throw damaged(source, `it has ${copied.byteLength} bytes, its entry says ${byteLength}`);
   }
 

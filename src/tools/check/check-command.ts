@@ -7,6 +7,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import { type Flag, readFlags } from "../../config/flag.ts";
 import { lockHome, lockLogFolder } from "../../storage/data-directory.ts";
+import { STORE_ID_NAME } from "../../storage/file-store/s3/owner.ts";
+import { DATA_STORE_FLAG, dataStoreOf } from "../common/data-store.ts";
 import { ByteProgress, byteText } from "../common/byte-progress.ts";
 import { helpText } from "../common/help.ts";
 import type { ToolIo, ToolProgram } from "../tool.ts";
@@ -20,6 +22,7 @@ const PRINTED_MAX = 200;
 const FLAGS: readonly Flag[] = [
   { name: "data-home", value: "<path>", help: `the data directory (default: ${HOME_DEFAULT})` },
   { name: "wal-dir", value: "<path>", help: "the log directory, where wal.dir says so (default: <data-home>/wal)" },
+  DATA_STORE_FLAG,
   { name: "quick", help: "decode no data file whose bytes match the checksum in its entry: finds every flipped bit, at the disk's rate" },
   { name: "no-lock", help: "do not lock the directory: for a copy on a disk that cannot be written, never beside a server" },
   { name: "json", help: "print one JSON object a finding, then a summary" },
@@ -50,7 +53,7 @@ such as a restored backup.`,
     const { values, words } = readFlags(args, FLAGS);
     if (words.length > 0) throw new ConfigError("`check` takes no arguments; --data-home says what to check", EXIT_USAGE);
     const home = values.get("data-home") ?? HOME_DEFAULT;
-    const place = { home, logFolder: values.get("wal-dir") ?? join(home, "wal"), isQuick: values.has("quick") };
+    const directory = { home, logFolder: values.get("wal-dir") ?? join(home, "wal"), isQuick: values.has("quick") };
     if (!existsSync(join(home, "meta.db"))) {
       throw new DbError(
         StatusCode.StorageUnavailable,
@@ -61,12 +64,22 @@ such as a restored backup.`,
     if (!values.has("no-lock")) {
       const unlock = await lockHome(home);
       locks.defer(unlock);
-      if (existsSync(place.logFolder)) locks.defer(await lockLogFolder(place.logFolder));
+      if (existsSync(directory.logFolder)) locks.defer(await lockLogFolder(directory.logFolder));
     }
+    const place = { ...directory, remote: await remoteOf(home, values.get("config-file"), io.env) };
     const printer = values.has("json") ? new JsonPrinter(io, values.has("unused")) : new TextPrinter(io, values.has("unused"));
     return await check(place, printer, io);
   },
 };
+
+/** The store of the data files, where they are not in the directory. @throws ConfigError, DbError */
+async function remoteOf(home: string, configFile: string | undefined, env: ToolIo["env"]): Promise<CheckedPlace["remote"]> {
+  const store = dataStoreOf(configFile, env);
+  if (store !== undefined) return { store, lengths: await store.lengths("tables") };
+  if (existsSync(join(home, STORE_ID_NAME)))
+    throw new ConfigError(`cannot check ${home}: its data files lie in an S3 store; name the server's configuration with --config-file`);
+  return undefined;
+}
 
 /** How a check is told. */
 interface Printer extends Pick<CheckSink, "finding" | "unused" | "note"> {

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { localFileStore } from "../../storage/file-store/local-file-store.ts";
+import type { RemoteFileStore } from "../../storage/file-store/remote-file-store.ts";
 import { checkDataFile } from "./check-data-file.ts";
 import { checkLogs, foreignLogFiles } from "./check-log.ts";
 import { checkMeta, type KnownStore } from "./check-meta.ts";
@@ -18,6 +19,8 @@ export interface CheckedPlace {
   readonly logFolder: string;
   /** As `checkDataFile` has it. */
   readonly isQuick: boolean;
+  /** The store that has the data files, and what it says that it has; undefined: they are in the data directory. */
+  readonly remote?: { readonly store: RemoteFileStore; readonly lengths: ReadonlyMap<string, number> } | undefined;
 }
 
 /** How much was looked at. */
@@ -33,6 +36,7 @@ const UNREAD: Readonly<Record<string, string>> = {
   "LOCK-journal": "the journal of the lock: its bytes mean nothing",
   "LOCK.pid": "the pid of the last server, for a message",
   "meta.db-shm": "an index of the journal, which the next server makes anew",
+  "store-id": "the name by which the store of the data files knows this directory",
   "threads.sock": "a socket of the last server",
 };
 /** Folders whose files nobody reads after a start. */
@@ -43,7 +47,7 @@ const UNREAD_FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** Bytes that a check reads, about. */
-export async function bytesToCheck({ home, logFolder }: Pick<CheckedPlace, "home" | "logFolder">): Promise<number> {
+export async function bytesToCheck({ home, logFolder, remote }: CheckedPlace): Promise<number> {
   let bytes = 0;
   const add = async (folder: string): Promise<void> => {
     if (!existsSync(folder)) return;
@@ -52,7 +56,8 @@ export async function bytesToCheck({ home, logFolder }: Pick<CheckedPlace, "home
     }
   };
   for (const name of ["meta.db", "meta.db-wal"]) if (existsSync(join(home, name))) bytes += (await stat(join(home, name))).size;
-  await add(join(home, "data"));
+  if (remote === undefined) await add(join(home, "data"));
+  else for (const byteLength of remote.lengths.values()) bytes += byteLength;
   await add(logFolder);
   return bytes;
 }
@@ -74,18 +79,19 @@ export async function checkStore(place: CheckedPlace, sink: CheckSink): Promise<
   return { dataFiles: known?.files.length ?? 0, ...logs };
 }
 
-async function checkFiles({ home, isQuick }: CheckedPlace, known: KnownStore, sink: CheckSink): Promise<void> {
+async function checkFiles({ home, isQuick, remote }: CheckedPlace, known: KnownStore, sink: CheckSink): Promise<void> {
   const folder = join(home, "data");
-  const store = localFileStore(folder);
+  const store = remote?.store ?? localFileStore(folder);
   const names = new Set<string>();
   for (const file of known.files) {
     names.add(file.name);
     await checkDataFile(file, store, `data/${file.name}`, isQuick, sink);
   }
-  const present = await filesBelow(folder);
+  const present = remote === undefined ? await filesBelow(folder) : [...remote.lengths.keys()];
+  const sizeOf = async (name: string): Promise<number> => remote?.lengths.get(name) ?? (await stat(join(folder, name))).size;
   const there = new Set(present);
   const lacking = new Set(known.files.flatMap(({ name }) => (there.has(name) ? [] : [tableOf(name)])));
-  for (const name of present) if (!names.has(name)) await tellUnnamed(name, home, known, lacking, sink);
+  for (const name of present) if (!names.has(name)) await tellUnnamed(name, await sizeOf(name), known, lacking, sink);
 }
 
 /** The folder of a data file's table. */
@@ -94,9 +100,8 @@ function tableOf(name: string): string {
 }
 
 /** A file that no entry names: what a start makes of it (`engine/recovery/file-check.ts`). */
-async function tellUnnamed(name: string, home: string, known: KnownStore, lacking: ReadonlySet<string>, sink: CheckSink): Promise<void> {
+async function tellUnnamed(name: string, size: number, known: KnownStore, lacking: ReadonlySet<string>, sink: CheckSink): Promise<void> {
   const file = `data/${name}`;
-  const { size } = await stat(join(home, file));
   sink.read(size);
   const [, table, id] = /^tables\/(\d{10})\/(\d{10})\.parquet$/.exec(name) ?? [];
   if (table === undefined || id === undefined) {

@@ -9,6 +9,15 @@ export interface S3Keys {
   readonly region: string;
 }
 
+/** What is signed. */
+export interface SignedRequest {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: S3Query;
+  readonly amz?: Readonly<Record<string, string>>;
+}
+
 const ALGORITHM = "AWS4-HMAC-SHA256";
 const PAYLOAD = "UNSIGNED-PAYLOAD";
 
@@ -17,16 +26,17 @@ const PAYLOAD = "UNSIGNED-PAYLOAD";
  *
  * @param query pairs, not encoded
  * @param path encoded as it is sent
+ * @param amz further headers whose names begin with `x-amz-`, in lower case: stores want them signed, and they are among those returned
  * @param millis since the epoch: stores refuse what is some minutes off
  */
 export function signedHeaders(
-  { method, host, path, query }: { readonly method: string; readonly host: string; readonly path: string; readonly query: S3Query },
+  { method, host, path, query, amz = {} }: SignedRequest,
   { accessKeyId, secretAccessKey, sessionToken, region }: S3Keys,
   millis: number,
 ): Readonly<Record<string, string>> {
   const time = new Date(millis).toISOString().replace(/[-:]|\.\d+/g, "");
   const day = time.slice(0, 8);
-  const headers: Record<string, string> = { host, "x-amz-content-sha256": PAYLOAD, "x-amz-date": time };
+  const headers: Record<string, string> = { ...amz, host, "x-amz-content-sha256": PAYLOAD, "x-amz-date": time };
   if (sessionToken !== undefined) headers["x-amz-security-token"] = sessionToken;
   const names = Object.keys(headers).sort();
   const canonical = [
