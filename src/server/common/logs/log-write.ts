@@ -12,7 +12,7 @@ import type { PipelineGroup, PipelineRunOptions } from "../../../ingest/pipeline
 import type { PipelineValue } from "../../../ingest/common/value.ts";
 import { PartlyWritten } from "../../../table/partly-written.ts";
 import type { WriteBatch, WriteResult } from "../../../table/write-batch.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
+import { decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import type { IngestDb } from "../../../db/db.ts";
 import type { LogCounters, LogProtocol } from "./log-counters.ts";
 import type { AcceptedWrite } from "../accepted-write.ts";
