@@ -2,7 +2,7 @@
  * A machine that an engine runs on, in memory: its log, meta store and files outlive the engine, flushes can be held or made to fail, and
  * a crash leaves only what was durable.
  */
-import type { Random } from "../../bench/macro/random.ts";
+import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -45,6 +45,13 @@ export const NO_COMPACTION: CompactionLimits = { isAutomatic: false, triggerFile
 
 /** Nobody waits until it is worth it. */
 const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isForced: true };
+
+/** VARVE_LATE_CATALOG=7: every machine has a catalogue that others share, with that seed. For runs of other tests over it. */
+const LATE: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_CATALOG"]);
+
+function lateOfEnvironment(seed: string | undefined): Random | undefined {
+  return seed === undefined ? undefined : seededRandom(Number(seed));
+}
 
 /** How a machine differs from the plain one. */
 export interface MachineOptions {
@@ -179,7 +186,7 @@ export class Machine {
   }
 
   private async open(): Promise<void> {
-    const { clock = systemClock, logger = silentLogger, limits, compaction, lateCatalog } = this.options;
+    const { clock = systemClock, logger = silentLogger, limits, compaction, lateCatalog = LATE } = this.options;
     const bare = memoryFileStore(this.files);
     const files = this.options.wrapFiles?.(bare) ?? bare;
     const meta = this.metaOf(this.life);
