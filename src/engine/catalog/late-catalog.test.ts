@@ -45,13 +45,13 @@ function put(lines: string, thread = 0): Promise<unknown> {
 }
 
 async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error === undefined) return undefined;
-  if (!(error instanceof DbError)) throw error;
-  return Object.entries(StatusCode).find(([, code]) => code === error.code)?.[0];
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DbError)) throw error;
+    return Object.entries(StatusCode).find(([, code]) => code === error.code)?.[0];
+  }
 }
 
 async function rowsOf(name: string): Promise<number> {

@@ -118,7 +118,7 @@ export class CatalogPlans {
     const entry = this.schemas.entryOf(database, table);
     const id = this.schemas.freshTableId;
     const schema: TableSchema = { ...entry.schema, id: tableId(id), version: entry.schema.version + 1 };
-    const changes = [removal(entry.schema.id), entryOf({ ...entry, schema }), { key: NEXT_TABLE, value: id + 1 }];
+    const changes = [removal(entry.schema.id), this.stored({ ...entry, schema }), { key: NEXT_TABLE, value: id + 1 }];
     return { changes, tableIds: [schema.id] };
   }
 
@@ -135,9 +135,15 @@ export class CatalogPlans {
       changed.set(tableNameKey(next.schema.database, step.kind === "alter" ? step.table : next.schema.name), next);
       results.push(next);
     }
-    const changes: MetaChange[] = [...changed.values()].map(entryOf);
+    const changes: MetaChange[] = [...changed.values()].map((stored) => this.stored(stored));
     if (nextTable !== this.schemas.nextTableId) changes.push({ key: NEXT_TABLE, value: nextTable });
     return { changes, tableIds: results.map(({ schema }) => schema.id) };
+  }
+
+  private stored(table: StoredTable): MetaChange {
+    const change = { key: tableKey(table.schema.id), value: encodeSchema(table.schema, table.nextColumnId) };
+    this.schemas.planned(change, table);
+    return change;
   }
 
   private checkTableCount({ database, name }: Pick<TableDefinition, "database" | "name">, changed: ReadonlyMap<string, StoredTable>): void {
@@ -204,10 +210,6 @@ function alreadyExists(what: "Table" | "View", database: string, name: string): 
 
 function databasePlan(name: string, options: Readonly<Record<string, string>>): CatalogPlan {
   return { changes: [{ key: `database/${name}`, value: { options: { ...options } } }], tableIds: [] };
-}
-
-function entryOf({ schema, nextColumnId }: StoredTable): MetaChange {
-  return { key: tableKey(schema.id), value: encodeSchema(schema, nextColumnId) };
 }
 
 function removal(id: TableId): MetaChange {
