@@ -171,3 +171,9 @@ export const BACKUP_LEASE_MILLIS = 60_000;
 
 assert(SELECT_COLUMNS_MAX >= TABLE_COLUMNS_MAX, "SELECT * of any table is served");
 assert(2 * CHUNK_TIME_SPAN_MAX <= Number.MAX_SAFE_INTEGER, "differences of a write's times are exact doubles");
+
+/**
+ * Times that a body is decoded when tables that it writes to keep being made or changed. Reason: each takes a whole change. Error:
+ * RegionBusy, 503.
+ */
+export const DECODE_ROUNDS_MAX = 8;

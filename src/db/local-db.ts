@@ -371,7 +371,7 @@ export class LocalDb implements Db {
 
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
     this.authorize(session, "write");
-    return countedWrite(session.ingest, this.engine.write(session.database, batch, options));
+    return countedWrite(session.ingest, this.engine.write(session.database, batch, { ...options, signal: session.signal }));
   }
 
   intake(table: readonly string[], columns: readonly string[] | undefined, text: string, session: Session): RowIntake {

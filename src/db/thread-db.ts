@@ -38,7 +38,7 @@ export class ThreadDb implements IngestDb {
 
   async write(batch: WriteBatch, session: Session, options: WriteOptions): Promise<WriteResult> {
     this.authorize(session, "write");
-    return countedWrite(session.ingest, this.thread.write(session.database, batch, options));
+    return countedWrite(session.ingest, this.thread.write(session.database, batch, { ...options, signal: session.signal }));
   }
 
   authorize(session: Session, action: Action): void {

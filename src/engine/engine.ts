@@ -8,6 +8,7 @@
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
 import { DbError } from "../base/error.ts";
+import { waitWithin } from "../base/scheduler/wait-within.ts";
 import { failPoint } from "../base/process/fail-point.ts";
 import { StatusCode } from "../base/status-code.ts";
 import type { Trouble, Troubles } from "../base/process/troubles.ts";
@@ -35,6 +36,7 @@ import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
 import type { OwnerLink } from "./threads/thread-link.ts";
 import { type Wiring, wired } from "./wiring/wiring.ts";
+import { changedMeanwhile } from "./write/write-path.ts";
 
 /** How long flushing may go on at shutdown. Reason: service managers kill after 10 s or more, and the log has everything anyway. */
 const CLOSE_FLUSH_MILLIS = 5000;
@@ -53,7 +55,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { inForce, live, streams, sequences } = made;
     inForce.openAll();
     failPoint("recover.schemas-read");
-    const { nextFileId, nextTableId } = made.schemas;
+    const { nextTableId } = made.schemas;
+    const nextFileId = made.fileIds.unknownFrom;
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId }, parts.logger);
     await made.damaged.find(checkedTables(live), await check.begin());
@@ -162,7 +165,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.checkWritable(database);
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
-    const { durable, prepared, rowCount, refused } = writePath.log(database, batch, options);
+    const { later, durable, prepared, rowCount, refused } = writePath.log(database, batch, options);
+    if (later !== undefined) {
+      await waitWithin(later, { signal: options.signal });
+      throw changedMeanwhile(database);
+    }
     if (durable === undefined && refused !== undefined) throw refused;
     if (durable === undefined) return { rowCount };
     let bytes = 0;
@@ -314,6 +321,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
     await flusher.idle();
     await flushExecutor.close();
+    await this.parts.catalog.close();
     failPoint("close.before-log");
     // All of them, whatever one of them says: the others' last records are to be synced.
     for (const closed of await Promise.allSettled(streams.all().map((stream) => stream.close()))) {

@@ -62,6 +62,13 @@ export interface WriteOptions {
   readonly allOrNothing?: boolean;
   /** Tables that do not exist yet become logical tables on this physical table, which is made as well; absent: ordinary tables. */
   readonly physicalTable?: string;
+  /** Ends the wait for tables that are made later. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called before the write returns its promise when tables that it needs are made later: nothing was taken, and the promise rejects with
+   * RegionBusy once the batch may be written again. Whoever lent its arrays and does not decode them again has to keep them until then.
+   */
+  readonly onLater?: () => void;
 }
 
 /** What a write did, once it is durable. */
@@ -94,6 +101,7 @@ export interface RowWriter {
    * Rows of a table that cannot take them are refused, and those of the others written all the same (unless `allOrNothing`).
    *
    * @throws DbError DatabaseNotFound, TableNotFound (autoCreate off), InvalidArguments (a column of another type),
+   *   RegionBusy (tables were made or changed since it was decoded: nothing was written; decode it again),
    *   StorageUnavailable (the log cannot be written), RateLimited (over the memory limit); PartlyWritten with the code of what was
    *   refused, once the rest is durable
    */

@@ -12,3 +12,10 @@ const STEPS = 50;
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: every scan answers what the model says", async (seed) => {
   expect(await live(seed, STEPS)).toBeUndefined();
 });
+
+test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
+  "seed %i: so it does where the catalogue answers later",
+  async (seed) => {
+    expect(await live(seed, STEPS, true)).toBeUndefined();
+  },
+);

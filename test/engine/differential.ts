@@ -18,6 +18,7 @@ import { OldNumbers } from "./old-numbers.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
 import { MovingClock } from "../support/moving-clock.ts";
+import { decodedAndWritten } from "../../src/table/decoded-and-written.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
 import { TtlLife } from "./ttl-life.ts";
@@ -59,14 +60,15 @@ interface Live {
   nextColumn: number;
 }
 
-/** Lives one life of `steps` steps. @throws Error with the seed and the step */
-export async function live(seed: number, steps: number): Promise<void> {
+/** Lives one life of `steps` steps, over a catalogue of its own or one that answers later. @throws Error with the seed and the step */
+export async function live(seed: number, steps: number, isLate = false): Promise<void> {
   const random = seededRandom(seed);
   const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
   const clock = new MovingClock(START_NANOS);
   const threads = random.below(THREADS_MAX + 1);
-  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads }), clock);
+  const late = isLate ? { lateCatalog: seededRandom(seed + 1), limits: { stallMillis: 10_000 } } : {};
+  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads, ...late }), clock, isLate);
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();
@@ -88,9 +90,12 @@ class Life {
   /** One a thread, for all tables and restarts, as a connection of a real server would keep it. */
   private readonly decoders = Array.from({ length: THREADS_MAX + 1 }, () => new InfluxDecoder());
   private readonly ttls: TtlLife;
+  /** Whether writes may wait for their columns: then those that bring some are not in the order in which they were begun. */
+  private readonly isLate: boolean;
   private created = 0;
 
-  constructor(random: Random, machine: Machine, clock: MovingClock) {
+  constructor(random: Random, machine: Machine, clock: MovingClock, isLate: boolean) {
+    this.isLate = isLate;
     this.random = random;
     this.machine = machine;
     this.numbers = new OldNumbers(random);
@@ -173,6 +178,10 @@ class Life {
 
   /** Writes begin in the order given, which decides what is newer; threads acknowledge them in any order. */
   private async putAll(table: Live, batches: readonly { readonly given: ReadonlySet<string>; readonly rows: readonly ModelRow[] }[]) {
+    if (this.isLate && table.isLines && batches.length > 1) {
+      for (const batch of batches) await this.putAll(table, [batch]);
+      return;
+    }
     const begun = batches.map(({ given, rows }) => {
       const said = table.isLines ? sayable(table.model, rows) : rows;
       return { given, said, done: table.isLines ? this.sendLines(table, said) : this.send(table, given, said) };
@@ -193,9 +202,16 @@ class Life {
     const writer = this.machine.writer(thread);
     const bytes = new TextEncoder().encode(linesOf(table.name, table.model, rows));
     const options = { database: DATABASE, precision: "ns" as const, defaultTimeNanos: 0n, schemas: writer, timeColumn: TIME };
-    const { batch, errors } = (this.decoders[thread] as InfluxDecoder).decode(bytes, options);
-    if (errors.length > 0) throw new Error(`line refused: ${errors[0]?.reason}: ${errors[0]?.text}`);
-    await writer.write(DATABASE, batch, { autoCreate: true, tableOptions: {} });
+    const once = async (): Promise<void> => {
+      const { batch, errors } = (this.decoders[thread] as InfluxDecoder).decode(bytes, options);
+      if (errors.length > 0) throw new Error(`line refused: ${errors[0]?.reason}: ${errors[0]?.text}`);
+      await writer.write(DATABASE, batch, { autoCreate: true, tableOptions: {} });
+    };
+    if (!this.isLate) return once();
+    await decodedAndWritten(async () => {
+      if (thread > 0) (writer as IngestThread).refresh();
+      await once();
+    });
   }
 
   private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[], thread: number = this.pickThread()): Promise<unknown> {
@@ -219,7 +235,7 @@ class Life {
     this.doing = `delete from ${table.name}`;
     if (table.model.mode === "append") return this.deleteRefused(table);
     if (!table.isLines && this.machine.threads.length > 0 && random.below(3) === 0) await this.deleteBesideWrite(table, mayFlush);
-    else if (random.below(3) === 0) await this.deleteByValue(table, mayFlush);
+    else if (random.below(3) === 0 && !(this.isLate && table.isLines)) await this.deleteByValue(table, mayFlush);
     else if (random.below(2) === 0) await this.deleteRange(table);
     else await this.deleteKeys(table);
     await this.check(table);

@@ -2,6 +2,7 @@
  * A machine that an engine runs on, in memory: its log, meta store and files outlive the engine, flushes can be held or made to fail, and
  * a crash leaves only what was durable.
  */
+import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { Scheduler } from "../../src/base/scheduler/scheduler.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -26,6 +27,7 @@ import type { FlushJob } from "../../src/storage/sst/write/flush.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/write/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+import { LateCatalog } from "./late-catalog.ts";
 import { type Links, makeLinks } from "./thread-links.ts";
 import { unexpectedBug } from "./unexpected-bug.ts";
 
@@ -43,6 +45,13 @@ export const NO_COMPACTION: CompactionLimits = { isAutomatic: false, triggerFile
 
 /** Nobody waits until it is worth it. */
 const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isForced: true };
+
+/** VARVE_LATE_CATALOG=7: every machine has a catalogue that others share, with that seed. For runs of other tests over it. */
+const LATE: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_CATALOG"]);
+
+function lateOfEnvironment(seed: string | undefined): Random | undefined {
+  return seed === undefined ? undefined : seededRandom(Number(seed));
+}
 
 /** How a machine differs from the plain one. */
 export interface MachineOptions {
@@ -64,6 +73,8 @@ export interface MachineOptions {
   readonly seriesRenewal?: SeriesRenewalLimits;
   /** Ingest threads beside the engine, all of them on this one; 0 by default. */
   readonly threads?: number;
+  /** Seeds a catalogue that others share, and that answers later (late-catalog.ts). Default: this machine's own. */
+  readonly lateCatalog?: Random;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -80,6 +91,8 @@ export class Machine {
   /** How many of them the next start makes. */
   threadCount: number;
   engine!: Engine;
+  /** The catalogue where it answers later. */
+  catalog!: LateCatalog;
   recovery!: WalRecoveryReport;
   /** Why the next flushes fail; undefined: they do not. */
   flushFailure: string | undefined;
@@ -173,7 +186,7 @@ export class Machine {
   }
 
   private async open(): Promise<void> {
-    const { clock = systemClock, logger = silentLogger, limits, compaction } = this.options;
+    const { clock = systemClock, logger = silentLogger, limits, compaction, lateCatalog = LATE } = this.options;
     const bare = memoryFileStore(this.files);
     const files = this.options.wrapFiles?.(bare) ?? bare;
     const meta = this.metaOf(this.life);
@@ -203,6 +216,14 @@ export class Machine {
       onBug: (error) => this.onBug(error),
       ...(this.options.places === undefined ? {} : { places: this.options.places }),
       ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
+      ...(lateCatalog === undefined
+        ? {}
+        : {
+            catalog: (local) => {
+              this.catalog = new LateCatalog(local, this.meta, lateCatalog);
+              return this.catalog;
+            },
+          }),
       seriesRenewal: this.options.seriesRenewal ?? FORCED_RENEWAL,
       ...(this.options.memory === undefined ? {} : { memory: this.options.memory }),
     });

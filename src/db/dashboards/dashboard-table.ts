@@ -2,6 +2,7 @@
  * Saved dashboards: the table `greptime_private.dashboard`, one row a dashboard by its name (contract http.md 8.2). A dashboard that is
  * saved again keeps the moment when it was first saved, so that its row is replaced.
  */
+import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import type { Clock } from "../../base/clock.ts";
 import { invalidArguments } from "../../base/error.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
@@ -69,7 +70,8 @@ export class DashboardTable {
       const rows = new RowCollector(TABLE, "nanosecond");
       rows.begin(createdAt, tagKey(dictionary, TABLE, ["name"], [name]));
       rows.field("definition", STRING).set(definition);
-      await this.db.write({ dictionary, tables: rows.writes(SHAPE) }, session, WRITE_OPTIONS);
+      const batch = { dictionary, tables: rows.writes(SHAPE) };
+      await decodedAndWritten(() => this.db.write(batch, session, WRITE_OPTIONS));
     });
   }
 

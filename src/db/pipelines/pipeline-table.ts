@@ -2,6 +2,7 @@
  * The table `greptime_private.pipelines`: one row a version (contract ingest.md 8.3). A deleted version is overwritten by a row without
  * text, since rows are not deleted.
  */
+import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import type { Clock } from "../../base/clock.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
@@ -84,7 +85,8 @@ export class PipelineTable {
     const rows = new RowCollector(TABLE, "nanosecond");
     rows.begin(createdAtNanos, tagKey(dictionary, TABLE, ["name", "content_type"], [name, CONTENT_TYPE]));
     rows.field("pipeline", STRING).set(text);
-    await this.db.write({ dictionary, tables: rows.writes(SHAPE) }, session, WRITE_OPTIONS);
+    const batch = { dictionary, tables: rows.writes(SHAPE) };
+    await decodedAndWritten(() => this.db.write(batch, session, WRITE_OPTIONS));
   }
 
   /** The server's own: whoever may use a pipeline need not be allowed to read this table. */

@@ -3,6 +3,7 @@
  * second for others and are written together; a statement never waits for its row. What cannot be written is told of and lost: its line is
  * in the log.
  */
+import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
@@ -96,7 +97,8 @@ export class SlowQueryTable {
       const session = { database: DATABASE, timeZone: "UTC", user: DEFAULT_USER, signal: NEVER };
       await db.admit();
       const options = { autoCreate: true, tableOptions: { append_mode: "true", ttl } };
-      await db.write(this.batchOf(rows), session, options);
+      const batch = this.batchOf(rows);
+      await decodedAndWritten(() => db.write(batch, session, options));
     } catch (error) {
       logger.warn({ rows: rows.length, error: errorText(error) }, "cannot keep slow statements in their table");
     }

@@ -1,16 +1,19 @@
 /**
  * The tables in force: keeps what the schema store has, the tables over their regions, and what other threads know of them in step.
  *
- *   steps ─► one commit (schema store) ─► live tables ─► news for the threads
+ *   plan ─► catalogue ─► schemas in force ─► live tables ─► news for the threads
  */
 import type { TableId } from "../../base/units.ts";
-import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
+import { DbError } from "../../base/error.ts";
+import { waitWithin } from "../../base/scheduler/wait-within.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import type { Logger } from "../../base/log.ts";
+import { failPoint } from "../../base/process/fail-point.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { SlabPool } from "../../storage/memtable/arena.ts";
-import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { Region } from "../../storage/region/region.ts";
 import type { SeriesRoom } from "../../storage/series/series-registry.ts";
 import { compareFiles, type DataFile } from "../../storage/sst/data-file.ts";
@@ -25,7 +28,10 @@ import { decodeFile, fileKey, flushedKey, numberOf, uncleanKey } from "../schema
 import { withPhysicalSteps } from "../metric/metric-steps.ts";
 import { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
-import type { SchemaStep, SchemaStore } from "../schema/schema-store.ts";
+import type { CatalogPlan, CatalogPlans, SchemaStep } from "../schema/catalog-plans.ts";
+import type { CatalogPort } from "../schema/catalog-port.ts";
+import type { SchemaStore } from "../schema/schema-store.ts";
+import { CatalogChanges, type MakePlan } from "./catalog-changes.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { CatalogFeed } from "../threads/catalog-feed.ts";
 import type { CatalogChange } from "../threads/messages.ts";
@@ -34,6 +40,8 @@ import { targetOf, type WriteTables } from "../table/write-target.ts";
 /** What tables are kept in, and what they are made of. */
 export interface TablesInForceParts {
   readonly schemas: SchemaStore;
+  readonly plans: CatalogPlans;
+  readonly catalog: CatalogPort;
   readonly live: LiveTables;
   readonly feed: CatalogFeed;
   readonly sequences: SequenceCounter;
@@ -46,22 +54,40 @@ export interface TablesInForceParts {
   readonly sure: SureSteps;
   /** Whether rows of one write may lie beside those of the next without their sequences. */
   readonly mayJoin: () => boolean;
+  /** How long writes wait for the catalogue at most. */
+  readonly stallMillis: number;
   /** Whether there is memory for new series. */
   readonly seriesRoom: SeriesRoom;
+  /** Called in the turn in which tables went, whoever dropped them, when nobody finds them any more. */
+  onGone(gone: GoneTables): void;
+}
+
+/** Tables that were dropped, or emptied by another id. */
+export interface GoneTables {
+  readonly ids: readonly TableId[];
+  /** Those with rows of their own. */
+  readonly entries: readonly TableEntry[];
+  /** What has rows of the others. */
+  readonly unclean: ReadonlySet<Region>;
 }
 
 /** See the file header. Invariant: `live` holds the tables of `schemas`, also while a drop or creation runs. */
 export class TablesInForce implements SchemaLookup {
   readonly schemas: SchemaStore;
+  readonly plans: CatalogPlans;
   readonly live: LiveTables;
   readonly feed: CatalogFeed;
   private readonly parts: TablesInForceParts;
+  private readonly changes: CatalogChanges;
 
   constructor(parts: TablesInForceParts) {
     this.schemas = parts.schemas;
+    this.plans = parts.plans;
     this.live = parts.live;
     this.feed = parts.feed;
     this.parts = parts;
+    this.changes = new CatalogChanges(parts.schemas, parts.catalog);
+    parts.catalog.listen((changes) => this.follow(changes));
   }
 
   /** Puts everything in force that the store has: those first on which others lie. */
@@ -69,11 +95,6 @@ export class TablesInForce implements SchemaLookup {
     const schemas = this.schemas.allSchemas();
     for (const schema of schemas) if (physicalTableOf(schema) === undefined) this.add(schema);
     for (const schema of schemas) if (physicalTableOf(schema) !== undefined) this.apply(schema);
-  }
-
-  /** Tells the threads of databases that were made, changed or dropped. */
-  tellDatabases(): void {
-    this.feed.push(databasesOf(this.schemas));
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
@@ -100,10 +121,7 @@ export class TablesInForce implements SchemaLookup {
       schema: (database, name) => schemas.schema(database, name),
       entries: () => live.entries(),
       databaseOptions: (name) => schemas.database(name)?.options ?? {},
-      evolve: (steps) => {
-        this.applySteps(steps);
-        return "applied";
-      },
+      evolve: (steps) => this.evolve(steps) ?? "applied",
     };
   }
 
@@ -134,26 +152,82 @@ export class TablesInForce implements SchemaLookup {
     this.feed.push({ kind: "schema", schema });
   }
 
-  /**
-   * Commits a transaction of schemas, with what it means for physical tables, and puts it in force. Returns the id of the first step's
-   * table.
-   *
-   * @throws DbError; nothing changed
-   */
-  applySteps(steps: readonly SchemaStep[]): TableId {
-    const schemas = this.schemas.applyAll(withPhysicalSteps(steps, this.schemas));
-    this.parts.sure.run("a stored schema comes into force", () => {
-      for (const schema of schemas) this.apply(schema);
-    });
-    const [first] = schemas;
-    assert(first !== undefined, "a step gives a schema");
-    return first.id;
+  /** Makes a change of the catalogue, as `CatalogChanges.make`. */
+  make(plan: MakePlan): Promise<void> | undefined {
+    return this.changes.make(plan);
   }
 
-  /** The table of an id that exists. */
-  tableOfId(id: TableId): Table {
-    const table = this.live.tableOfId(id);
-    assert(table !== undefined, `table ${id} exists`);
+  /** The plan of a transaction of schemas, with what it means for physical tables. @throws DbError */
+  planOf(steps: readonly SchemaStep[]): CatalogPlan {
+    return this.plans.steps(withPhysicalSteps(steps, this.schemas));
+  }
+
+  /**
+   * Makes what a write needs; undefined: it is in force, else the promise resolves when it may be: the write has to look again. It is
+   * made also where the wait is given up.
+   *
+   * @throws DbError what refuses the steps on what is in force now; StorageUnavailable
+   */
+  evolve(steps: readonly SchemaStep[]): Promise<void> | undefined {
+    let isLater = false;
+    const made = this.make(() => {
+      try {
+        return this.planOf(steps).changes;
+      } catch (error) {
+        // Others changed the catalogue first: whoever looks again sees what lacks now, or is refused.
+        if (isLater && error instanceof DbError) return undefined;
+        throw error;
+      }
+    });
+    isLater = true;
+    return made === undefined ? undefined : waitWithin(made, { millis: this.parts.stallMillis, late: noAnswer });
+  }
+
+  /** Brings a change of the catalogue that was taken into force. */
+  private follow(changes: readonly MetaChange[]): void {
+    this.parts.sure.run("a stored change of the catalogue comes into force", () => {
+      const ids: TableId[] = [];
+      const entries: TableEntry[] = [];
+      const unclean = new Set<Region>();
+      for (const effect of this.schemas.follow(changes)) {
+        switch (effect.kind) {
+          case "databases":
+            this.feed.push(databasesOf(this.schemas));
+            break;
+          case "put":
+            this.apply(effect.schema);
+            break;
+          case "renumbered": {
+            const { old, schema } = effect;
+            failPoint("truncate.after-commit");
+            this.live.renumberLogical(old, schema);
+            this.feed.push({ kind: "dropped", tableId: old.id });
+            this.feed.push({ kind: "schema", schema });
+            ids.push(old.id);
+            const region = this.live.logical(schema.database, schema.name)?.physical.storage.region;
+            if (region !== undefined) unclean.add(region);
+            break;
+          }
+          case "dropped": {
+            const { schema } = effect;
+            failPoint("drop.after-commit");
+            const region = this.live.removeLogical(schema);
+            if (region !== undefined) unclean.add(region);
+            const entry = this.live.remove(schema);
+            if (entry !== undefined) entries.push(entry);
+            this.feed.push({ kind: "dropped", tableId: schema.id });
+            ids.push(schema.id);
+          }
+        }
+      }
+      if (ids.length > 0) this.parts.onGone({ ids, entries, unclean });
+    });
+  }
+
+  /** The table of an id as it is in force. @throws DbError TableNotFound when it was dropped meanwhile */
+  tableOfId(id: TableId | undefined, database: string, name: string): Table {
+    const table = id === undefined ? undefined : this.live.tableOfId(id);
+    if (table === undefined) throw tableNotFound(database, name);
     return table;
   }
 
@@ -163,6 +237,11 @@ export class TablesInForce implements SchemaLookup {
     if (region === undefined) throw tableNotFound(database, table);
     return region;
   }
+}
+
+function noAnswer(): DbError {
+  const why = "the catalogue has not taken the tables that it needs within write.stall_timeout";
+  return new DbError(StatusCode.StorageUnavailable, `cannot write: ${why}; send it again`, { retryAfterSeconds: 1 });
 }
 
 /** Everything the store has, as changes of an empty catalog. */

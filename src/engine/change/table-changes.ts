@@ -1,10 +1,12 @@
 /**
- * Databases and tables that clients make, change and drop, and who waits for whom. Each change is one commit of the schema store and in
- * force at once; the call returns when it is durable.
+ * Databases and tables that clients make, change and drop, and who waits for whom. Each change is one of the catalogue; the call
+ * returns when it is in force and durable.
  */
 import { failPoint } from "../../base/process/fail-point.ts";
-import { invalidArguments } from "../../base/error.ts";
+import { errorText, invalidArguments } from "../../base/error.ts";
+import type { Logger } from "../../base/log.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
+import type { TableId } from "../../base/units.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../../table/schema.ts";
@@ -13,7 +15,8 @@ import type { Compactor } from "../compaction/compactor.ts";
 import type { Flusher } from "../flush/flusher.ts";
 import type { LogTrimmer } from "../flush/log-trimmer.ts";
 import { changedOptions } from "../schema/schema-change.ts";
-import type { TablesInForce } from "../catalog/tables-in-force.ts";
+import type { GoneTables, TablesInForce } from "../catalog/tables-in-force.ts";
+import type { CatalogPlan } from "../schema/catalog-plans.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
 
 /** What a change of tables touches. */
@@ -24,6 +27,7 @@ export interface TableChangesParts {
   readonly threads: ThreadHosts;
   readonly trimmer: LogTrimmer;
   readonly sure: SureSteps;
+  readonly logger: Logger;
 }
 
 type CatalogChanges = Pick<
@@ -36,6 +40,8 @@ export class TableChanges implements CatalogChanges {
   private readonly tables: TablesInForce;
   private readonly meta: MetaStore;
   private readonly parts: TableChangesParts;
+  /** What is left to do of tables that were dropped, by their ids. */
+  private readonly leaving: Map<TableId, Promise<void>> = new Map();
 
   constructor(tables: TablesInForce, parts: TableChangesParts) {
     this.tables = tables;
@@ -44,49 +50,61 @@ export class TableChanges implements CatalogChanges {
   }
 
   async createDatabase(name: string, options: Readonly<Record<string, string>>, ifNotExists: boolean): Promise<boolean> {
-    if (ifNotExists && this.tables.schemas.database(name) !== undefined) return false;
+    let isNew = true;
     failPoint("create.before-commit");
-    this.tables.schemas.createDatabase(name, options);
+    const later = this.tables.make(() => {
+      isNew = !ifNotExists || this.tables.schemas.database(name) === undefined;
+      return isNew ? this.tables.plans.createDatabase(name, options).changes : undefined;
+    });
+    if (later !== undefined) await later;
+    if (!isNew) return false;
     failPoint("create.after-commit");
-    this.tables.tellDatabases();
     await this.meta.settled();
     return true;
   }
 
   async dropDatabase(name: string, ifExists: boolean): Promise<boolean> {
-    if (ifExists && this.tables.schemas.database(name) === undefined) return false;
-    failPoint("drop.before-commit");
-    const dropped = this.tables.schemas.dropDatabase(name);
-    this.tables.tellDatabases();
-    await this.removeTables(dropped);
-    return true;
+    return this.drop(() => {
+      if (ifExists && this.tables.schemas.database(name) === undefined) return undefined;
+      return this.tables.plans.dropDatabase(name);
+    });
   }
 
   async createTable(definition: TableDefinition, ifNotExists: boolean): Promise<Table> {
-    const existing = this.tables.live.table(definition.database, definition.name);
-    if (existing !== undefined && ifNotExists) return existing;
+    const { database, name } = definition;
+    let existing: Table | undefined;
+    let id: TableId | undefined;
     failPoint("create.before-commit");
-    const table = this.tables.tableOfId(this.tables.applySteps([{ kind: "create", definition }]));
+    const later = this.tables.make(() => {
+      existing = ifNotExists ? this.tables.live.table(database, name) : undefined;
+      if (existing !== undefined) return undefined;
+      const plan = this.tables.planOf([{ kind: "create", definition }]);
+      [id] = plan.tableIds;
+      return plan.changes;
+    });
+    if (later !== undefined) await later;
+    if (existing !== undefined) return existing;
     failPoint("create.after-commit");
+    const table = this.tables.tableOfId(id, database, name);
     await this.meta.settled(); // Somebody may drop the table meanwhile.
     return table;
   }
 
   async dropTable(database: string, name: string, ifExists: boolean): Promise<boolean> {
-    if (ifExists && this.tables.schemas.schema(database, name) === undefined) return false;
-    if ((this.tables.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
-      throw invalidArguments("Physical region is busy, there are still some logical regions using it");
-    }
-    failPoint("drop.before-commit");
-    await this.removeTables([this.tables.schemas.dropTable(database, name)]);
-    return true;
+    return this.drop(() => {
+      if (ifExists && this.tables.schemas.schema(database, name) === undefined) return undefined;
+      if ((this.tables.live.find(database, name)?.physical?.logicalCount ?? 0) > 0) {
+        throw invalidArguments("Physical region is busy, there are still some logical regions using it");
+      }
+      return this.tables.plans.dropTable(database, name);
+    });
   }
 
   async alterDatabase(name: string, options: Readonly<Record<string, string | undefined>>): Promise<void> {
     failPoint("alter.before-commit");
-    this.tables.schemas.alterDatabase(name, options);
+    const later = this.tables.make(() => this.tables.plans.alterDatabase(name, options).changes);
+    if (later !== undefined) await later;
     failPoint("alter.after-commit");
-    this.tables.tellDatabases();
     await this.meta.settled();
   }
 
@@ -95,47 +113,79 @@ export class TableChanges implements CatalogChanges {
     // What it merged until now stays merged.
     if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(this.tables.regionOf(database, name));
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
-    const table = this.tables.tableOfId(this.tables.applySteps([{ kind: "alter", database, table: name, change }]));
+    let id: TableId | undefined;
+    const later = this.tables.make(() => {
+      const plan = this.tables.planOf([{ kind: "alter", database, table: name, change }]);
+      [id] = plan.tableIds;
+      return plan.changes;
+    });
+    if (later !== undefined) await later;
     failPoint(change.kind === "rename" ? "rename.after-commit" : "alter.after-commit");
+    const table = this.tables.tableOfId(id, database, name);
     await this.meta.settled(); // Somebody may drop the table meanwhile.
     return table;
   }
 
   async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
     failPoint("create.before-commit");
-    this.tables.schemas.createView(definition, orReplace);
+    const later = this.tables.make(() => this.tables.plans.createView(definition, orReplace).changes);
+    if (later !== undefined) await later;
     failPoint("create.after-commit");
     await this.meta.settled();
   }
 
   async dropView(database: string, name: string, ifExists: boolean): Promise<boolean> {
-    if (ifExists && this.tables.schemas.view(database, name) === undefined) return false;
+    let isThere = true;
     failPoint("drop.before-commit");
-    this.tables.schemas.dropView(database, name);
+    const later = this.tables.make(() => {
+      isThere = !ifExists || this.tables.schemas.view(database, name) !== undefined;
+      return isThere ? this.tables.plans.dropView(database, name).changes : undefined;
+    });
+    if (later !== undefined) await later;
+    if (!isThere) return false;
     failPoint("drop.after-commit");
     await this.meta.settled();
     return true;
   }
 
-  /** Forgets tables that the schema store has forgotten, all before the first wait: their names may be taken again meanwhile. */
-  private async removeTables(schemas: readonly TableSchema[]): Promise<void> {
-    const { live, feed } = this.tables;
-    const { compactor, flusher, threads, trimmer } = this.parts;
-    const { unclean, removed } = this.parts.sure.run("tables that were dropped are gone", () => {
-      failPoint("drop.after-commit");
-      const gone = {
-        unclean: new Set(schemas.flatMap((schema) => live.removeLogical(schema) ?? [])),
-        removed: schemas.flatMap((schema) => live.remove(schema) ?? []),
-      };
-      for (const { id } of schemas) feed.push({ kind: "dropped", tableId: id });
-      return gone;
+  /** Begins what is left to do of tables that nobody finds any more, whoever dropped them: their names may be taken again meanwhile. */
+  gone(gone: GoneTables): void {
+    const left = this.leave(gone);
+    for (const id of gone.ids) this.leaving.set(id, left);
+    const end = (): void => {
+      for (const id of gone.ids) this.leaving.delete(id);
+    };
+    left.then(end, (error: unknown) => {
+      end();
+      // Who dropped them hears it too. What is left goes at the next start.
+      this.parts.logger.warn({ tables: gone.ids.length, error: errorText(error) }, "cannot clean up after tables that were dropped");
     });
+  }
+
+  /** Drops what a plan names; false: there was nothing to drop. Resolves when what is left of it is gone too. */
+  private async drop(plan: () => CatalogPlan | undefined): Promise<boolean> {
+    let planned: CatalogPlan | undefined;
+    failPoint("drop.before-commit");
+    const later = this.tables.make(() => {
+      planned = plan();
+      return planned?.changes;
+    });
+    if (later !== undefined) await later;
+    if (planned === undefined) return false;
+    for (const id of planned.tableIds) await this.leaving.get(id);
+    await this.meta.settled();
+    return true;
+  }
+
+  private async leave({ entries, unclean }: GoneTables): Promise<void> {
+    const { live } = this.tables;
+    const { compactor, flusher, threads, trimmer } = this.parts;
     await this.meta.settled();
     for (const region of unclean) if (live.isLive(region)) compactor.poke(region);
-    if (removed.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
-    await Promise.all(removed.map(({ table }) => threads.barrier(table.schema.id))); // Their memory comes back.
+    if (entries.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
+    await Promise.all(entries.map(({ table }) => threads.barrier(table.schema.id))); // Their memory comes back.
     await flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
-    for (const { table } of removed) {
+    for (const { table } of entries) {
       await flusher.forget(table.region);
       await table.region.close(true);
     }

@@ -73,17 +73,10 @@ export class Truncation {
       const why = "its files hold rows of other tables as well; truncate it without FILE RANGE, or delete rows";
       throw new DbError(StatusCode.Unsupported, `cannot truncate table ${name} by file range: ${why}`);
     }
-    const { schemas, live, feed } = this.tables;
     failPoint("truncate.before-commit");
-    const renumbered = schemas.renumber(database, name);
-    this.parts.sure.run("a truncated table begins anew", () => {
-      failPoint("truncate.after-commit");
-      live.renumberLogical(schema, renumbered);
-      feed.push({ kind: "dropped", tableId: schema.id });
-      feed.push({ kind: "schema", schema: renumbered });
-    });
+    const later = this.tables.make(() => this.tables.plans.renumber(database, name).changes);
+    if (later !== undefined) await later;
     await this.parts.meta.settled();
-    this.parts.compactor.poke(this.tables.regionOf(database, name));
   }
 }
 

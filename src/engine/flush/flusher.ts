@@ -23,7 +23,7 @@ import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import type { LiveTables } from "../catalog/live-tables.ts";
 import type { LogTrimmer } from "./log-trimmer.ts";
 import { encodeFile, fileKey, flushedKey } from "../schema/meta-codec.ts";
-import type { SchemaStore } from "../schema/schema-store.ts";
+import type { FileIds } from "../schema/file-ids.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
 
@@ -35,7 +35,7 @@ export interface FlusherParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tables: LiveTables;
-  readonly schemas: SchemaStore;
+  readonly fileIds: FileIds;
   readonly sequences: SequenceCounter;
   readonly trimmer: LogTrimmer;
   readonly sure: SureSteps;
@@ -214,14 +214,14 @@ export class Flusher {
 
   /** Makes the files of a memtable. */
   private async write(region: Region, memtable: Memtable): Promise<readonly DataFile[]> {
-    const { executor, schemas, workerMemory } = this.parts;
+    const { executor, fileIds, workerMemory } = this.parts;
     const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks, memtable.times);
-    const firstFileId = schemas.takeFileIds(idCount);
+    const firstFileId = fileIds.take(idCount);
     const bytes = memtable.bytes * WORKER_BYTES_PER_BYTE;
     workerMemory.take(bytes);
     try {
       const made = await executor.flush(region.flushJob(memtable, firstFileId));
-      schemas.returnFileIds(firstFileId + made.length, firstFileId + idCount);
+      fileIds.giveBack(firstFileId + made.length, firstFileId + idCount);
       return made;
     } finally {
       workerMemory.give(bytes);

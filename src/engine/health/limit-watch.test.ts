@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from "../../base/log.ts";
 import { MetricRegistry } from "../../base/metrics.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
 import { LimitWatch, type WatchedLimits } from "./limit-watch.ts";
-import { SchemaStore } from "../schema/schema-store.ts";
+import { StoredSchemas } from "../../../test/engine/stored-schemas.ts";
 import { SeriesRegistry } from "../../storage/series/series-registry.ts";
 
 const HUGE: WatchedLimits = { databases: 1e9, tablesPerDatabase: 1e9, columnsPerTable: 1e9, seriesPerTable: 1e9 };
@@ -87,17 +87,17 @@ test("a scrape looks at no table where there are many", async () => {
 });
 
 test("databases beyond their limit are refused by name, limit and what to do", () => {
-  const schemas = new SchemaStore(memoryMetaStore(), { databases: 4, tablesPerDatabase: 10 });
+  const schemas = new StoredSchemas(memoryMetaStore(), { databases: 4, tablesPerDatabase: 10 });
   schemas.createDatabase("one", {});
   expect(() => schemas.createDatabase("two", {})).toThrow(
     "cannot create database two: there are 4, which is the limit; drop some, or use tables",
   );
-  schemas.dropDatabase("one");
+  schemas.dropOneDatabase("one");
   schemas.createDatabase("two", {});
 });
 
 test("tables beyond their limit are refused, within one batch as well, and nothing of it is made", () => {
-  const schemas = new SchemaStore(memoryMetaStore(), { databases: 10, tablesPerDatabase: 3 });
+  const schemas = new StoredSchemas(memoryMetaStore(), { databases: 10, tablesPerDatabase: 3 });
   const definition = (name: string) => ({
     database: "public",
     name,
@@ -112,7 +112,7 @@ test("tables beyond their limit are refused, within one batch as well, and nothi
   schemas.applyAll(["a", "b", "c"].map(step));
   expect(() => schemas.createTable(definition("d"))).toThrow(why);
   expect(schemas.schemas("public").map(({ name }) => name)).toEqual(["a", "b", "c"]);
-  schemas.dropTable("public", "b");
+  schemas.dropOneTable("public", "b");
   schemas.createTable(definition("d"));
 });
 

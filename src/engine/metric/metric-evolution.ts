@@ -7,7 +7,7 @@ import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.t
 import type { TableWrite, WriteOptions } from "../../table/write-batch.ts";
 import { holdsHistograms } from "../../table/native-histogram.ts";
 import { checkMayExtend, DEFAULT_TIME_COLUMN, tableMissing, tagColumn } from "../schema/schema-evolution.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import { carrierName, type TableSteps, type WriteRefusals } from "../table/write-refusals.ts";
 import { logicalOptionsOf } from "./metric-rules.ts";
 import type { SchemaSource } from "./metric-steps.ts";

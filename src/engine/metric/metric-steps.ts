@@ -8,7 +8,7 @@ import { STRING, UINT32, UINT64 } from "../../column/data-type.ts";
 import { isPhysicalTable, METRIC_ENGINE, physicalTableOf, SERIES_HASH_COLUMN, TABLE_ID_COLUMN } from "../../table/metric.ts";
 import { holdsHistograms, NATIVE_HISTOGRAM } from "../../table/native-histogram.ts";
 import type { ColumnPlace, NewColumn, SchemaChange, TableDefinition, TableSchema } from "../../table/schema.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import { checkLogicalChange, checkLogicalTable, checkMetricTable, checkPhysicalChange, type MetricTable } from "./metric-rules.ts";
 import { tableNameKey } from "../../table/names.ts";
 

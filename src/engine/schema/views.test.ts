@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { put, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
-import { SchemaStore } from "./schema-store.ts";
+import { StoredSchemas } from "../../../test/engine/stored-schemas.ts";
 
 const VIEWS = "SELECT table_name, view_definition FROM information_schema.views ORDER BY 1";
 
@@ -76,7 +76,7 @@ test("a commit that fails changes nothing", async () => {
 
 test("views count as tables of their database", async () => {
   const machine = await started();
-  const store = new SchemaStore(machine.meta, { databases: 10, tablesPerDatabase: 2 });
+  const store = new StoredSchemas(machine.meta, { databases: 10, tablesPerDatabase: 2 });
   const view = { database: "public", query: "SELECT 1", queryDatabase: "public", sources: ["1"], columns: ["1"], definition: "" };
   expect(() => store.createView({ ...view, name: "more" }, false)).toThrow("database public has 2 tables, which is the limit");
   store.createView({ ...view, name: "big" }, true);
@@ -88,7 +88,7 @@ test("views count as tables of their database", async () => {
 test("an entry that is no view stops the start", async () => {
   const machine = await started();
   machine.meta.commit([{ key: "view/0000000099", value: { id: 99, name: "x" } }]);
-  expect(() => new SchemaStore(machine.meta)).toThrow("cannot read meta entry view/0000000099: expected text; got undefined");
+  expect(() => new StoredSchemas(machine.meta)).toThrow("cannot read meta entry view/0000000099: expected text; got undefined");
 });
 
 test("partitions of a table are kept", async () => {

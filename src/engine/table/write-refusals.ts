@@ -6,7 +6,7 @@
 import { DbError } from "../../base/error.ts";
 import { httpStatusOf } from "../../base/status-code.ts";
 import { PartlyWritten } from "../../table/partly-written.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 
 /** Tables that an error names. Reason: an answer must stay small. */
 const NAMED_MAX = 8;

@@ -6,7 +6,7 @@ import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
 import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import type { SegmentMarks } from "../series/series-mapper.ts";
 import type { WritePlan } from "./write-rows.ts";
 
@@ -71,7 +71,10 @@ export interface WriteTables {
    * meanwhile; they are now as they are, and the write has to look again. What steps of logical tables mean for their physical tables
    * comes with them.
    *
+   * A promise: the catalogue takes its time. When it resolves, the batch has to be decoded and written again; meanwhile nothing of it was
+   * taken.
+   *
    * @throws DbError as the steps do
    */
-  evolve(steps: readonly SchemaStep[]): "applied" | "refreshed";
+  evolve(steps: readonly SchemaStep[]): "applied" | "refreshed" | Promise<void>;
 }

@@ -13,6 +13,7 @@ import { errorOfTold, type ToldError, toldError } from "../../base/told-error.ts
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
+import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { SureSteps } from "../../base/process/sure-steps.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { SlabPool } from "../../storage/memtable/arena.ts";
@@ -23,7 +24,7 @@ import { databaseNotFound } from "../../table/not-found.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
 import { Expiry } from "../time/expiry.ts";
 import { checkLogQueue } from "../write/too-many-writes.ts";
-import { type LoggedBatch, WritePath } from "../write/write-path.ts";
+import { changedMeanwhile, type LoggedBatch, WritePath } from "../write/write-path.ts";
 import { type CatalogNews, type FromThread, type Task, type ToThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
@@ -34,6 +35,9 @@ const HELD = "cannot write: rows are being deleted by their values; send it agai
 
 /** What a message takes besides the head of its record, about. */
 const MESSAGE_BYTES = 1024;
+
+/** What the owner is asked, without the number of the question. */
+type Question = { readonly what: "admit" | "durable" } | { readonly what: "made"; readonly ticket: number };
 
 /** What an ingest thread is made of. */
 export interface IngestThreadParts {
@@ -77,7 +81,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
     const { shared, link, wal, clock } = parts;
     this.sure = new SureSteps(parts.onBug);
     this.arenas = new ThreadArenas(new SlabPool(parts.pooledBytes), shared, (message) => link.post(message));
-    this.tables = new ThreadTables(shared, link, this.arenas, parts.news);
+    this.tables = new ThreadTables(shared, link, this.arenas, parts.news, (ticket) => this.ask({ what: "made", ticket }));
     const { tables, sure } = this;
     this.path = new WritePath({
       wal,
@@ -124,7 +128,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
   async admit(): Promise<void> {
     const { shared, wal, writeBufferBytes } = this.parts;
     checkLogQueue(wal.queued().records);
-    if (shared.memoryBytes > writeBufferBytes || shared.isRefusing || shared.isHolding) await this.ask("admit");
+    if (shared.memoryBytes > writeBufferBytes || shared.isRefusing || shared.isHolding) await this.ask({ what: "admit" });
     this.tables.refresh();
   }
 
@@ -156,13 +160,17 @@ export class IngestThread implements RowWriter, SchemaLookup {
     // From here to the record's number nothing waits. Nothing was written: the batch may be decoded again.
     if (this.parts.shared.isHolding) throw new DbError(StatusCode.RegionBusy, HELD, { retryAfterSeconds: 1 });
     const logged = this.log(database, batch, options);
+    if (logged.later !== undefined) {
+      await waitWithin(logged.later, { signal: options.signal });
+      throw changedMeanwhile(database);
+    }
     const version = this.tables.catalogVersion;
     const written = this.finish(logged);
     const done = Promise.allSettled([written]); // The caller sees the error.
     this.pending.add(done);
     await written.finally(() => this.pending.delete(done));
     // A restart must find the tables that the record names.
-    if (this.parts.shared.durableVersion < version) await this.ask("durable");
+    if (this.parts.shared.durableVersion < version) await this.ask({ what: "durable" });
     this.sure.check();
     if (logged.refused !== undefined) throw logged.refused;
     return { rowCount: logged.rowCount };
@@ -220,11 +228,11 @@ export class IngestThread implements RowWriter, SchemaLookup {
     this.parts.shared.setLogBytes(this.parts.id, bytes);
   }
 
-  private async ask(what: "admit" | "durable"): Promise<void> {
+  private async ask(what: Question): Promise<void> {
     const id = ++this.lastAsk;
     const { promise, resolve } = Promise.withResolvers<ToldError | undefined>();
     this.asked.set(id, resolve);
-    this.parts.link.post({ kind: "ask", id, what });
+    this.parts.link.post({ kind: "ask", id, ...what });
     const error = await promise;
     if (error !== undefined) throw errorOfTold(error);
   }

@@ -11,7 +11,7 @@ import type { ToldError } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { DatabaseInfo } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 
 /** A change of the catalog, as far as writers care. */
 export type CatalogChange =
@@ -41,6 +41,8 @@ export type Call =
 /** Answer to a call. */
 export type Reply =
   | { readonly kind: "news"; readonly news: CatalogNews; readonly isApplied: boolean }
+  /** It is made later: ask for the ticket. */
+  | { readonly kind: "later"; readonly ticket: number }
   | { readonly kind: "refused"; readonly error: ToldError };
 
 /** Where a chunk lies, and what the thread took for it. */
@@ -74,6 +76,8 @@ export type FromThread =
   | { readonly kind: "answer"; readonly id: number; readonly error: ToldError | undefined }
   /** Asks without standing still: for memory, or for the catalog to be durable. */
   | { readonly kind: "ask"; readonly id: number; readonly what: "admit" | "durable" }
+  /** Asks for what a call was answered a ticket for. */
+  | { readonly kind: "ask"; readonly id: number; readonly what: "made"; readonly ticket: number }
   | { readonly kind: "call"; readonly call: Call }
   /** Why the log takes no more writes, or that it does again. */
   | { readonly kind: "health"; readonly failure: string | undefined };

@@ -15,7 +15,7 @@ import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-r
 import type { Region } from "../../storage/region/region.ts";
 import type { LogLedger } from "../log/log-ledger.ts";
 import type { LogStream } from "../log/log-stream.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import { renumber, SeriesTranslator } from "../series/series-translator.ts";
 import type { CatalogFeed } from "./catalog-feed.ts";
 import { type Call, type ChunkPlace, type FromThread, type Reply, type Task } from "./messages.ts";
@@ -29,8 +29,8 @@ export interface ThreadOwner {
   readonly sure: SureSteps;
   /** The table of an id, dropped ones apart. */
   regionOf(tableId: TableId): Region | undefined;
-  /** Makes what a write needs, in one commit. @throws DbError */
-  evolve(steps: readonly SchemaStep[]): void;
+  /** Makes what a write needs: now, or when the promise resolves, and then the write has to look again. @throws DbError */
+  evolve(steps: readonly SchemaStep[]): Promise<void> | undefined;
   /** Called when rows became visible, with their bytes. */
   written(bytes: number): void;
   /** Resolves when there is memory for another write. @throws DbError RateLimited */
@@ -60,6 +60,9 @@ export class ThreadHost implements LogStream {
   /** Renewals of a table's series that the thread has not answered, by table. */
   private readonly renewals: Map<number, number> = new Map();
   private lastTask = 0;
+  /** What is made later for writes of the thread, until it asks, by ticket. */
+  private readonly later: Map<number, Promise<readonly [PromiseSettledResult<void>]>> = new Map();
+  private lastTicket = 0;
   private newestSegment: number;
   private newestSequence: number | undefined;
   /** Messages taken, as an int32 that wraps. */
@@ -209,7 +212,7 @@ export class ThreadHost implements LogStream {
       case "answer":
         return this.answered(message.id, message.error);
       case "ask":
-        void this.answer(message.id, message.what); // Answers whatever happens.
+        void this.answer(message); // Answers whatever happens.
         return;
       case "call":
         this.link.reply(this.replyTo(message.call));
@@ -285,10 +288,13 @@ export class ThreadHost implements LogStream {
     else waiting?.reject(errorOfTold(error));
   }
 
-  private async answer(id: number, what: "admit" | "durable"): Promise<void> {
+  private async answer(ask: Extract<FromThread, { kind: "ask" }>): Promise<void> {
+    const { id } = ask;
     let error: ToldError | undefined;
     try {
-      await (what === "admit" ? this.owner.admit() : this.owner.durable());
+      if (ask.what === "made") await this.takeLater(ask.ticket);
+      else if (ask.what === "admit") await this.owner.admit();
+      else await this.owner.durable();
     } catch (thrown) {
       if (thrown instanceof AssertionError) throw thrown;
       error = toldError(thrown);
@@ -296,11 +302,23 @@ export class ThreadHost implements LogStream {
     if (!this.isClosed) this.link.post({ kind: "told", id, error });
   }
 
+  private async takeLater(ticket: number): Promise<void> {
+    const later = this.later.get(ticket);
+    this.later.delete(ticket);
+    assert(later !== undefined, `a ticket is asked for once; got ${ticket}`);
+    const [outcome] = await later;
+    if (outcome.status === "rejected") throw outcome.reason;
+  }
+
   private replyTo(call: Call): Reply {
     const { feed, shared } = this.owner;
     const isBehind = call.since !== shared.version;
     try {
-      if (call.kind === "evolve" && !isBehind) this.owner.evolve(call.steps);
+      const later = call.kind === "evolve" && !isBehind ? this.owner.evolve(call.steps) : undefined;
+      if (later !== undefined) {
+        this.later.set(++this.lastTicket, Promise.allSettled([later])); // The thread hears of a failure when it asks.
+        return { kind: "later", ticket: this.lastTicket };
+      }
     } catch (thrown) {
       if (!(thrown instanceof DbError)) throw thrown;
       return { kind: "refused", error: toldError(thrown) };

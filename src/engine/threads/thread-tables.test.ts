@@ -45,7 +45,7 @@ function mirror(changes: readonly CatalogChange[]): { tables: ThreadTables; answ
     listen: () => undefined,
   };
   const arenas = new ThreadArenas(new SlabPool(0), shared, () => undefined);
-  const tables = new ThreadTables(shared, link, arenas, { version: 0, isWhole: true, changes });
+  const tables = new ThreadTables(shared, link, arenas, { version: 0, isWhole: true, changes }, () => Promise.resolve());
   return {
     tables,
     answer: (reply) => {
@@ -115,7 +115,7 @@ test("a table that is full takes rows of series that it has, and no others", asy
 test("what the owner refuses is thrown, and a mirror that is behind looks again", async () => {
   const { tables, answer } = mirror([]);
   answer({ kind: "refused", error: toldError(new DbError(1004, "cannot do it")) });
-  expect((await errorOf(Promise.try(() => tables.evolve([])))).message).toBe("cannot do it");
+  expect((await errorOf(Promise.try(async () => void (await tables.evolve([]))))).message).toBe("cannot do it");
   const behind = { ...(news(1, put(schema(1, "a"))) as Extract<Reply, { kind: "news" }>), isApplied: false };
   answer(behind);
   expect(tables.evolve([])).toBe("refreshed");

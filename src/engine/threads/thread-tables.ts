@@ -4,6 +4,7 @@
  * It follows the owner by versions: `refresh` costs one atomic read while nothing changed. What a write lacks is made by the owner, while
  * the thread stands still; nothing is made when the mirror is behind, since then the write has to look again.
  */
+import { assert } from "../../base/assert.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import type { TableId } from "../../base/units.ts";
 import type { ChunkSource } from "../../storage/memtable/chunk-builder.ts";
@@ -12,12 +13,12 @@ import { SeriesRegistry, type SeriesRoom } from "../../storage/series/series-reg
 import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { LogicalTarget, WriteTables, WriteTarget } from "../table/write-target.ts";
-import { type Call, type CatalogChange, type CatalogNews } from "./messages.ts";
+import type { CatalogChange, CatalogNews, Reply } from "./messages.ts";
 import { MirrorCarrier, MirrorLogicals } from "./mirror-metrics.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
@@ -70,6 +71,7 @@ export class ThreadTables implements WriteTables {
   private readonly shared: SharedState;
   private readonly link: ThreadLink;
   private readonly arenas: ThreadArenas;
+  private readonly whenMade: (ticket: number) => Promise<void>;
   private readonly byName: Map<string, MirrorTable> = new Map();
   private readonly byId: Map<TableId, MirrorTable> = new Map();
   private readonly logicalTables: MirrorLogicals = new MirrorLogicals((database, name) => this.find(database, name)?.physical);
@@ -79,8 +81,12 @@ export class ThreadTables implements WriteTables {
   private epoch = 0;
   private renewals = 0;
 
-  /** @param news everything there is now */
-  constructor(shared: SharedState, link: ThreadLink, arenas: ThreadArenas, news: CatalogNews) {
+  /**
+   * @param news everything there is now
+   * @param whenMade resolves when the owner has made what it gave a ticket for
+   */
+  constructor(shared: SharedState, link: ThreadLink, arenas: ThreadArenas, news: CatalogNews, whenMade: (ticket: number) => Promise<void>) {
+    this.whenMade = whenMade;
     this.shared = shared;
     this.link = link;
     this.arenas = arenas;
@@ -143,11 +149,16 @@ export class ThreadTables implements WriteTables {
 
   /** Follows the owner. Whatever was acknowledged before the call is seen after it. */
   refresh(): void {
-    if (this.shared.version !== this.version) this.call({ kind: "news", since: this.version });
+    if (this.shared.version === this.version) return;
+    const reply = this.link.call({ kind: "news", since: this.version });
+    assert(reply.kind !== "later", "news are told at once");
+    this.took(reply);
   }
 
-  evolve(steps: readonly SchemaStep[]): "applied" | "refreshed" {
-    return this.call({ kind: "evolve", since: this.version, steps }) ? "applied" : "refreshed";
+  evolve(steps: readonly SchemaStep[]): "applied" | "refreshed" | Promise<void> {
+    const reply = this.link.call({ kind: "evolve", since: this.version, steps });
+    if (reply.kind === "later") return this.whenMade(reply.ticket); // The thread must not stand still over it.
+    return this.took(reply) ? "applied" : "refreshed";
   }
 
   /** Leaves the memory of a table to the owner. */
@@ -155,8 +166,8 @@ export class ThreadTables implements WriteTables {
     this.byId.get(tableId)?.memory.rotate();
   }
 
-  private call(call: Call): boolean {
-    const reply = this.link.call(call);
+  /** Whether what was asked for is made. */
+  private took(reply: Exclude<Reply, { kind: "later" }>): boolean {
     if (reply.kind === "refused") throw errorOfTold(reply.error);
     this.take(reply.news);
     return reply.isApplied;

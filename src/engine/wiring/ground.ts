@@ -22,6 +22,9 @@ import { WriteGate } from "../health/write-gate.ts";
 import { type WatchedWal, watchAppends } from "../log/append-watch.ts";
 import { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
+import { CatalogPlans } from "../schema/catalog-plans.ts";
+import { type CatalogPort, localCatalog } from "../schema/catalog-port.ts";
+import { FileIds } from "../schema/file-ids.ts";
 import { SchemaStore } from "../schema/schema-store.ts";
 import { CatalogFeed } from "../threads/catalog-feed.ts";
 import { SharedState } from "../threads/shared-state.ts";
@@ -51,7 +54,10 @@ export interface Ground {
   readonly damaged: DamagedFiles;
   readonly shared: SharedState;
   readonly sequences: SequenceCounter;
+  readonly fileIds: FileIds;
   readonly schemas: SchemaStore;
+  readonly plans: CatalogPlans;
+  readonly catalog: CatalogPort;
   readonly live: LiveTables;
   readonly expiry: Expiry;
   readonly streams: LogStreams;
@@ -77,7 +83,10 @@ export function layGround(parts: EngineParts): Ground {
   const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
   const places = new PlaceWatch(parts.places ?? [], troubles);
   const damaged = new DamagedFiles(files, troubles, logger);
-  const schemas = new SchemaStore(meta, undefined, clock);
+  const schemas = new SchemaStore(meta);
+  const plans = new CatalogPlans(schemas, clock);
+  const local = localCatalog(meta, schemas);
+  const catalog = parts.catalog?.(local) ?? local;
   const live = new LiveTables();
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
   const shared = parts.shared ?? new SharedState(0);
@@ -92,5 +101,20 @@ export function layGround(parts: EngineParts): Ground {
   );
   const common = { clock, scheduler, logger, sure, troubles, memory, workerMemory: new MemoryCounter() };
   const stored = { wal, appends, meta, files, leftovers, cache, disk, places, damaged };
-  return { ...common, ...stored, shared, sequences, schemas, live, expiry, streams, trimmer, gate, feed };
+  return {
+    ...common,
+    ...stored,
+    shared,
+    sequences,
+    fileIds: new FileIds(meta),
+    schemas,
+    plans,
+    catalog,
+    live,
+    expiry,
+    streams,
+    trimmer,
+    gate,
+    feed,
+  };
 }

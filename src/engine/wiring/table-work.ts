@@ -2,7 +2,7 @@
 import { SlabPool } from "../../storage/memtable/arena.ts";
 import { Backups } from "../backup/backups.ts";
 import { SeriesRenewal } from "../catalog/series-renewal.ts";
-import { TablesInForce } from "../catalog/tables-in-force.ts";
+import { type GoneTables, TablesInForce } from "../catalog/tables-in-force.ts";
 import { Deleter } from "../change/deleter.ts";
 import { TableChanges } from "../change/table-changes.ts";
 import { Truncation } from "../change/truncation.ts";
@@ -28,16 +28,17 @@ type TableWorkParts = Pick<EngineParts, "limits" | "seriesRenewal" | "backup">;
 
 /** Makes it. Nothing runs yet. */
 export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: ThreadHosts, work: FileWork): TableWork {
-  const { meta, trimmer, sequences, sure } = ground;
+  const { meta, trimmer, sequences, sure, logger } = ground;
   const { compactor, flusher } = work;
   const deleter = makeDeleter(ground, threads, work);
-  const inForce = makeTables(parts, ground, threads, deleter);
+  const inForce = makeTables(parts, ground, threads, { deleter, onGone: (gone) => changes.gone(gone) });
+  const changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure, logger });
   return {
     inForce,
     writePath: makeWritePath(ground, inForce),
     deleter,
-    changes: new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure }),
-    truncation: new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure }),
+    changes,
+    truncation: new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure, logger }),
     series: makeSeries(parts, ground, threads),
     backups: makeBackups(parts, ground, threads),
   };
@@ -63,15 +64,25 @@ function makeDeleter(ground: Ground, threads: ThreadHosts, { flushes, flusher }:
   });
 }
 
-function makeTables({ limits }: TableWorkParts, ground: Ground, threads: ThreadHosts, deleter: Deleter): TablesInForce {
-  const { schemas, live, feed, sequences, meta, files, clock, logger, cache, expiry, streams, sure, shared } = ground;
+function makeTables(
+  { limits }: TableWorkParts,
+  ground: Ground,
+  threads: ThreadHosts,
+  told: { readonly deleter: Deleter; onGone(gone: GoneTables): void },
+): TablesInForce {
+  const { deleter } = told;
+  const { schemas, plans, catalog, live, feed, sequences, meta, files, clock, logger, cache, expiry, streams, sure, shared } = ground;
   return new TablesInForce({
     schemas,
+    plans,
+    catalog,
+    onGone: (gone) => told.onGone(gone),
     live,
     feed,
     sequences,
     meta,
     files,
+    stallMillis: limits.stallMillis,
     pool: new SlabPool(limits.memtableBytes),
     clock,
     logger,

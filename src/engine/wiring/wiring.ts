@@ -54,9 +54,7 @@ function threadOwner({ shared, feed, meta, sure, live, gate }: Ground, told: Tol
     feed,
     sure,
     regionOf: (tableId) => live.byTableId(tableId)?.table.region,
-    evolve: (steps) => {
-      told.inForce().applySteps(steps);
-    },
+    evolve: (steps) => told.inForce().evolve(steps),
     written: (bytes) => {
       told.flushes().written(bytes);
       countMemory();

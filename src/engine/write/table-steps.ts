@@ -15,7 +15,7 @@ import {
   widenedColumns,
   withWidened,
 } from "../schema/schema-evolution.ts";
-import type { SchemaStep } from "../schema/schema-store.ts";
+import type { SchemaStep } from "../schema/catalog-plans.ts";
 import type { TableSteps, WriteRefusals } from "../table/write-refusals.ts";
 import type { WritePlan } from "../table/write-rows.ts";
 import type { WriteTables } from "../table/write-target.ts";

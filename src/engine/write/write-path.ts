@@ -49,6 +49,8 @@ export interface WritePathParts {
 
 /** A batch that is in the log's queue. */
 export interface LoggedBatch {
+  /** Set: nothing is, since tables that it needs are made later. Resolves when it may be decoded again. */
+  readonly later: Promise<void> | undefined;
   /** Resolves when the record is durable; undefined for a batch without rows. */
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
@@ -99,12 +101,18 @@ export class WritePath {
     const prepared: PreparedChunk[] = [];
     const given = batch.tables.filter(({ rowCount }) => rowCount > 0);
     const refusals = new WriteRefusals(options.allOrNothing === true);
-    const { writes, seriesOfKey } = this.evolve(database, given, batch.dictionary, options, refusals);
+    const evolved = this.evolve(database, given, batch.dictionary, options, refusals);
+    if (evolved instanceof Promise) {
+      options.onLater?.();
+      return { later: evolved, durable: undefined, prepared, record: undefined, rowCount: 0, refused: undefined };
+    }
+    const { writes, seriesOfKey } = evolved;
+    const later = undefined;
     const parts = writes.flatMap((write) => this.partsOf(database, write, refusals));
     const refusedRows = refusals.rowCount;
     const rowCount = rowsOf(given) - refusedRows;
     const refused = refusals.error(rowCount, refusedRows);
-    if (parts.length === 0) return { durable: undefined, prepared, record: undefined, rowCount, refused };
+    if (parts.length === 0) return { later, durable: undefined, prepared, record: undefined, rowCount, refused };
     const segment = this.parts.wal.beginRecord();
     const sequence = this.parts.sequences.take();
     const entries: RecordEntry[] = [];
@@ -129,7 +137,7 @@ export class WritePath {
       failPoint("write.appended");
       return appended;
     });
-    return { durable, prepared, record: { sequence, segment, head }, rowCount, refused };
+    return { later, durable, prepared, record: { sequence, segment, head }, rowCount, refused };
   }
 
   private targetOf(database: string, write: TableWrite): WriteTarget {
@@ -187,14 +195,17 @@ export class WritePath {
     return { chunk, entry: { tableId: schema.id, registry, newSeries, segment, tagMarks: target.marks.tags, chunk: chunk.chunk } };
   }
 
-  /** Creates what the batch needs, in one commit, and gives every new key its series. Rows of refused tables are left out. */
+  /**
+   * Creates what the batch needs, in one commit, and gives every new key its series. Rows of refused tables are left out. A promise: it is
+   * created later.
+   */
   private evolve(
     database: string,
     given: readonly TableWrite[],
     dictionary: SeriesDictionary,
     options: WriteOptions,
     refusals: WriteRefusals,
-  ): EvolvedBatch {
+  ): EvolvedBatch | Promise<void> {
     const { tables } = this.parts;
     let refusedFirst: ReadonlySet<string> = new Set();
     for (let round = 0; round < EVOLVE_ROUNDS_MAX; round++) {
@@ -208,7 +219,9 @@ export class WritePath {
         // A contradiction to tables that changed after the batch was decoded is no fault of the batch.
         if (round > 0 && !refusedFirst.has(table) && error.code === StatusCode.InvalidArguments) throw changedMeanwhile(database, error);
       }
-      if (steps.length > 0 && this.commit(steps, refusals) === "refreshed") continue;
+      const outcome = steps.length > 0 ? this.commit(steps, refusals) : "applied";
+      if (outcome instanceof Promise) return outcome;
+      if (outcome === "refreshed") continue;
       const writes = this.resolved(withoutRefused(pending, batch), batch);
       if (expiredRows > 0) this.parts.noteExpired(expiredRows);
       return { writes, seriesOfKey };
@@ -217,7 +230,7 @@ export class WritePath {
   }
 
   /** Makes all, or all but what is refused: halves are tried alone until it is found. */
-  private commit(made: readonly TableSteps[], refusals: WriteRefusals, splits = { left: COMMIT_SPLITS_MAX }): "applied" | "refreshed" {
+  private commit(made: readonly TableSteps[], refusals: WriteRefusals, splits = { left: COMMIT_SPLITS_MAX }): Evolution {
     try {
       failPoint("evolve.before-commit");
       const outcome = this.parts.tables.evolve(made.flatMap(({ steps }) => steps));
@@ -231,7 +244,10 @@ export class WritePath {
       }
       const middle = made.length >> 1;
       const first = this.commit(made.slice(0, middle), refusals, splits);
-      return first === "refreshed" ? first : this.commit(made.slice(middle), refusals, splits);
+      if (first === "refreshed") return first;
+      const second = this.commit(made.slice(middle), refusals, splits);
+      if (!(first instanceof Promise)) return second;
+      return second instanceof Promise ? bothOf(first, second) : first; // What was refused is refused again.
     }
   }
 
@@ -292,6 +308,14 @@ export class WritePath {
   }
 }
 
+/** What became of steps. */
+type Evolution = ReturnType<WriteTables["evolve"]>;
+
+/** Resolves when both have. @throws what one of them fails with, once both have ended */
+async function bothOf(first: Promise<void>, second: Promise<void>): Promise<void> {
+  for (const outcome of await Promise.allSettled([first, second])) if (outcome.status === "rejected") throw outcome.reason;
+}
+
 /** The writes without rows of tables that were refused. */
 function withoutRefused(pending: readonly PendingWrite[], { dictionary, refusals }: RoutedBatch): readonly PendingWrite[] {
   const { tables } = refusals;
@@ -350,7 +374,7 @@ function isMetric({ write }: PendingWrite): boolean {
 }
 
 /** Whoever decoded the batch can do so again. */
-function changedMeanwhile(database: string, cause?: DbError): DbError {
+export function changedMeanwhile(database: string, cause?: DbError): DbError {
   return new DbError(
     StatusCode.RegionBusy,
     `cannot write to database ${database}: its tables changed while the request was being read; send it again`,

@@ -9,9 +9,6 @@ export const LINE_DECODERS_BYTES_MAX: number = 256 * 1024 * 1024;
 /** Milliseconds without a request after which a decoder goes: what it learnt costs more to keep than to learn again. */
 export const LINE_DECODER_IDLE_MS = 300_000;
 
-/** Times that a body is decoded when other threads keep changing the tables it writes to. Error: RegionBusy, 503. */
-export const DECODE_ROUNDS_MAX = 8;
-
 /** Most log lines about failed logins in a range of time. Reason: who guesses must not fill the disk. Error: none, they are counted. */
 export const LOGIN_FAILURES_LOGGED_MAX = 10;
 

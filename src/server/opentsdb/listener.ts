@@ -12,7 +12,7 @@ import { DEFAULT_USER } from "../../db/auth/user.ts";
 import type { IngestDb } from "../../db/db.ts";
 import { IngestMetrics } from "../../db/ingest-counts.ts";
 import { OpenTsdbDecoder } from "../../ingest/opentsdb/decode.ts";
-import { decodedAndWritten } from "../common/decoded-and-written.ts";
+import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import { KeptDecoders } from "../common/kept-decoders.ts";
 import { OPENTSDB_SEMANTICS } from "../../ingest/opentsdb/types.ts";
 import { isName } from "../../table/names.ts";

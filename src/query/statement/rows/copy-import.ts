@@ -2,6 +2,7 @@
  * Rows of files → writes of a table, in parts that are durable one after another. Columns are matched by name: what a file has besides is
  * left out, what it lacks takes its default or NULL.
  */
+import { ownRowsWritten } from "./own-rows-written.ts";
 import { throwIfCancelled } from "../../../base/scheduler/cancel.ts";
 import { DbError, restated, invalidArguments } from "../../../base/error.ts";
 import type { Scalar } from "../../../column/vector.ts";
@@ -122,7 +123,7 @@ export class CopyImport {
     // Rows of an "instant" table expire as they arrive, so they are checked and not written.
     if (target.schema.options["ttl"] !== "instant") {
       await context.admit?.(context.signal);
-      await context.writer.write(this.database, this.builder.batch(), { autoCreate: false, tableOptions: {} });
+      await ownRowsWritten(context, this.database, this.builder.batch());
     }
     this.writtenRows += this.builder.rowCount;
     this.builder = new RowBatchBuilder(target.schema.name, rowColumns(target.schema));

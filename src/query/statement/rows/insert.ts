@@ -2,6 +2,7 @@
  * INSERT: rows of VALUES or of a query become a `WriteBatch`, column by column. Columns that are left out take their default, else NULL.
  * Rows of a query are written in parts of `PART_ROWS`, each durable before the next is read.
  */
+import { ownRowsWritten } from "./own-rows-written.ts";
 import { invalidArguments } from "../../../base/error.ts";
 import { displayName, STRING } from "../../../column/data-type.ts";
 import type { ColumnSchema, TableSchema } from "../../../table/schema.ts";
@@ -89,7 +90,7 @@ export function namedColumns(names: readonly string[] | undefined, schema: Table
 }
 
 async function write(builder: ColumnBatchBuilder, database: string, context: QueryContext): Promise<void> {
-  if (builder.rowCount > 0) await context.writer.write(database, builder.batch(), { autoCreate: false, tableOptions: {} });
+  if (builder.rowCount > 0) await ownRowsWritten(context, database, builder.batch());
 }
 
 /**

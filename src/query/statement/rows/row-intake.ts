@@ -1,4 +1,5 @@
 /** Rows of a client into a table: `INSERT … SELECT` whose rows are sent (`table/rows/row-intake.ts`). */
+import { ownRowsWritten } from "./own-rows-written.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
@@ -84,7 +85,7 @@ class Intake implements RowIntake {
     // Rows of an "instant" table expire as they arrive, so they are checked and not written.
     if (target.schema.options["ttl"] !== "instant") {
       await context.admit?.(context.signal);
-      await context.writer.write(this.database, builder.batch(), { autoCreate: false, tableOptions: {} });
+      await ownRowsWritten(context, this.database, builder.batch());
     }
     this.writtenRows += builder.rowCount;
     this.builder = new ColumnBatchBuilder(target.schema);

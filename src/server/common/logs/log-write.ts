@@ -12,7 +12,7 @@ import type { PipelineGroup, PipelineRunOptions } from "../../../ingest/pipeline
 import type { PipelineValue } from "../../../ingest/common/value.ts";
 import { PartlyWritten } from "../../../table/partly-written.ts";
 import type { WriteBatch, WriteResult } from "../../../table/write-batch.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
+import { decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import type { IngestDb } from "../../../db/db.ts";
 import type { LogCounters, LogProtocol } from "./log-counters.ts";
 import type { AcceptedWrite } from "../accepted-write.ts";
@@ -72,7 +72,8 @@ export async function writeLogs(ask: LogAsk, parts: LogWriteParts, write: LogWri
   let refused: PartlyWritten | undefined;
   return decodedAndWritten(async () => {
     await options.db.admit(ask.signal);
-    const { groups, failedCount } = groupsOf(ask, parts, write);
+    const ran = groupsOf(ask, parts, write);
+    const { groups, failedCount } = ran;
     const outcomes = await Promise.allSettled(
       groups.map(async (group, index) => written.get(index) ?? writeGroup(group, ask, options, write)),
     );
@@ -85,6 +86,7 @@ export async function writeLogs(ask: LogAsk, parts: LogWriteParts, write: LogWri
       } else failure = worse(failure, outcome.reason);
     }
     if (failure?.code === StatusCode.RegionBusy) throw failure;
+    countSkipped(ran, counters, write);
     failure ??= refused;
     const affected = [...written].sort(([a], [b]) => a - b).map(([, { rowCount }]) => rowCount);
     const rowCount = affected.reduce((sum, count) => sum + count, 0);
@@ -107,12 +109,15 @@ function writeGroup(group: PipelineGroup, ask: LogAsk, options: LogWriteParts["o
   return options.db.write(batch, { ...accepted.session, signal: ask.signal }, writeOptionsOf(hints, options, "log", semantics));
 }
 
+/** What a pipeline made of items. */
+interface Ran {
+  readonly groups: readonly PipelineGroup[];
+  readonly failedCount: number;
+  readonly filteredCount: number;
+}
+
 /** Runs the pipeline. @throws DbError InvalidArguments */
-function groupsOf(
-  ask: LogAsk,
-  parts: LogWriteParts,
-  write: LogWrite,
-): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
+function groupsOf(ask: LogAsk, parts: LogWriteParts, write: LogWrite): Ran {
   const stop = parts.counters.transformSeconds.startTimer({ db: ask.database });
   let result = "failure";
   try {
@@ -124,11 +129,7 @@ function groupsOf(
   }
 }
 
-function ranPipeline(
-  ask: LogAsk,
-  { options, counters }: LogWriteParts,
-  write: LogWrite,
-): { readonly groups: readonly PipelineGroup[]; readonly failedCount: number } {
+function ranPipeline(ask: LogAsk, { options }: LogWriteParts, write: LogWrite): Ran {
   const { pipeline, maxNestedLevels } = write;
   let filtered = 0;
   let failed = 0;
@@ -153,8 +154,12 @@ function ranPipeline(
     return result.groups;
   });
   for (const { batch } of groups) for (const { table } of batch.tables) checkTableName(table);
-  if (filtered > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
-  if (failed > 0) counters.skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
+  return { groups, failedCount: failed, filteredCount: filtered };
+}
+
+/** Counts rows that were left out: once, however often the items were run. */
+function countSkipped({ failedCount: failed, filteredCount: filtered }: Ran, { skipped }: LogCounters, write: LogWrite): void {
+  if (filtered > 0) skipped.inc({ protocol: write.protocol, outcome: "filtered" }, filtered);
+  if (failed > 0) skipped.inc({ protocol: write.protocol, outcome: "failed" }, failed);
   if (failed > 0) write.accepted.session.ingest?.failed();
-  return { groups, failedCount: failed };
 }

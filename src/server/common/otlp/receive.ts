@@ -19,7 +19,7 @@ import { partsOf, type RecordForm } from "../../../ingest/otlp/parts.ts";
 import { refusedPart } from "../../../table/partly-written.ts";
 import type { IngestDb } from "../../../db/db.ts";
 import type { AcceptedWrite } from "../accepted-write.ts";
-import { decodedAndWritten } from "../decoded-and-written.ts";
+import { decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import type { OtlpAsk, OtlpBody, OtlpOutcome, OtlpPath } from "./signal.ts";
 
 /**

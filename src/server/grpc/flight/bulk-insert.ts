@@ -8,6 +8,7 @@
  * A batch is one record of the log, whole or not at all, unless it has more than `WRITE_ROWS_MAX` rows: then its parts are, and it is
  * acknowledged after the last one.
  */
+import { copiedAndWritten } from "../../../table/decoded-and-written.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
@@ -80,7 +81,7 @@ export async function* bulkInsert(
   const casts = headers.map(({ type }, i) => (sameType(type, columns[i]?.type ?? type) ? undefined : type));
   const writes = new ColumnWrites(table, columns, isNew);
   const pending: Pending[] = [];
-  stream.borrowMemory(WRITE_ROWS_MAX); // From its message to its write, which copies before it waits, nothing else runs.
+  const begin = beginsOf(stream, isNew, options);
   try {
     yield acknowledgement(0, 0, 0);
     let next: Promise<FlightMessage | undefined> | undefined = stream.nextMessage();
@@ -108,8 +109,9 @@ export async function* bulkInsert(
       const put = stream.read(message);
       for (const part of put === undefined ? [] : partsOf(put, started)) {
         const vectors = part.vectors.map((vector, i) => cast(vector, casts[i], columns[i]?.type, part.rowCount, session.timeZone));
-        const writing = db.write(writes.batch(vectors, part.rowCount), session, options);
-        const done = writing.then(
+        const lent = writes.batch(vectors, part.rowCount);
+        const writing = await begin((asked) => db.write(lent, session, asked));
+        const done = writing.done.then(
           () => undefined,
           (failure: unknown) => ({ failure }),
         );
@@ -124,6 +126,27 @@ export async function* bulkInsert(
     // What is on its way is waited for, whatever happens: its rows are being copied no more, but nobody else hears how it ended.
     await Promise.all(pending.map(({ done }) => done));
   }
+}
+
+type Begin = (write: (options: WriteOptions) => Promise<unknown>) => Promise<{ readonly done: Promise<unknown> }>;
+
+/**
+ * Begins writes of a stream's rows: when it returns, they are copied.
+ *
+ * They lie on borrowed memory: from a message to its write, which copies before it waits, nothing else runs. But where the table is made
+ * first, that may take its time: so the first rows do not. Should it be dropped later, rows are refused as changed meanwhile where making
+ * it again takes its time.
+ */
+function beginsOf(stream: PutStream, isNew: boolean, options: WriteOptions): Begin {
+  let isBorrowed = !isNew;
+  if (isBorrowed) stream.borrowMemory(WRITE_ROWS_MAX);
+  return async (write) => {
+    if (isBorrowed) return { done: write(options) };
+    const begun = await copiedAndWritten(options, write);
+    isBorrowed = true;
+    stream.borrowMemory(WRITE_ROWS_MAX);
+    return begun;
+  };
 }
 
 /** A batch in parts, the last of which is acknowledged. */

@@ -18,7 +18,7 @@ import type { Db } from "../../../db/db.ts";
 import type { Session } from "../../../db/session.ts";
 import { claimedCells, GreptimeDecoder, type RowMessage } from "../../../ingest/greptime/decode.ts";
 import type { SchemaLookup, TableWrite, WriteBatch, WriteOptions } from "../../../table/write-batch.ts";
-import { decodedAndWritten } from "../../common/decoded-and-written.ts";
+import { copiedAndWritten, decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import type { Hints } from "../../common/hints.ts";
 import { KeptDecoders } from "../../common/kept-decoders.ts";
 import { type WriteSettings, writeOptionsOf } from "../../common/write-options.ts";
@@ -101,8 +101,12 @@ export class RowWrites {
         return { rowCount };
       }
       this.checkTables(batch, database, options);
-      const writing = db.write(batch, session, options);
-      if (until === "logged") return { rowCount, write: await begun(writing, scheduler.soon) };
+      let isLater = false;
+      const onLater = (): void => {
+        isLater = true;
+      };
+      const writing = db.write(batch, session, { ...options, onLater });
+      if (until === "logged" && !isLater) return { rowCount, write: await begun(writing, scheduler.soon) };
       await writing;
       return { rowCount };
     });
@@ -132,7 +136,10 @@ export class RowWrites {
       await db.admit(signal);
       const part = { dictionary: batch.dictionary, tables };
       if (isDelete(kind)) await db.delete(part, session);
-      else await pending.add(await begun(db.write(part, session, options), scheduler.soon), 0);
+      else {
+        const { done } = await copiedAndWritten(options, (asked) => db.write(part, session, asked));
+        await pending.add(await begun(done, scheduler.soon), 0);
+      }
       await pace.turn();
     }
     return rowCount;

@@ -16,7 +16,7 @@ import type { LogEndpoint } from "./logs/log-endpoint.ts";
 import { type TableItems, writeLogs } from "../../common/logs/log-write.ts";
 import { headersNeedNoStore, type PipelineStep, pipelineStepOf } from "./logs/pipeline-step.ts";
 import { lokiPipelineRows } from "../../../ingest/loki/pipeline-rows.ts";
-import { decodedAndWritten } from "../../common/decoded-and-written.ts";
+import { decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import { plainErrorReply } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNKNOWN_DATABASE } from "../http-metrics.ts";

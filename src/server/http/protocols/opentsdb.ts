@@ -12,7 +12,7 @@ import { OPENTSDB_SEMANTICS } from "../../../ingest/opentsdb/types.ts";
 import { databaseExists } from "../../common/database-name.ts";
 import { isName } from "../../../table/names.ts";
 import { PartlyWritten } from "../../../table/partly-written.ts";
-import { decodedAndWritten } from "../../common/decoded-and-written.ts";
+import { decodedAndWritten } from "../../../table/decoded-and-written.ts";
 import { plainErrorReply } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
 import { UNKNOWN_DATABASE } from "../http-metrics.ts";

@@ -8,7 +8,7 @@
 import type { DecodeResult } from "../../../../ingest/influx/types.ts";
 import { isName } from "../../../../table/names.ts";
 import { refusedPart } from "../../../../table/partly-written.ts";
-import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
+import { decodedAndWritten } from "../../../../table/decoded-and-written.ts";
 import { databaseExists } from "../../../common/database-name.ts";
 import { headerText } from "../../errors.ts";
 import type { Exchange } from "../../exchange.ts";

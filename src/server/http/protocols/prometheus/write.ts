@@ -14,7 +14,7 @@ import { isName } from "../../../../table/names.ts";
 import { PartlyWritten } from "../../../../table/partly-written.ts";
 import type { WriteOptions } from "../../../../table/write-batch.ts";
 import { databaseExists } from "../../../common/database-name.ts";
-import { decodedAndWritten } from "../../../common/decoded-and-written.ts";
+import { decodedAndWritten } from "../../../../table/decoded-and-written.ts";
 import { plainErrorReply } from "../../errors.ts";
 import type { FailureLog } from "../../../common/failure-log.ts";
 import type { Exchange } from "../../exchange.ts";
