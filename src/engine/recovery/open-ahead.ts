@@ -71,26 +71,33 @@ async function opensNow(file: SstFile, region: Region, cache: PageCache, turn: T
   }
 }
 
-/** The regions with the newest files, and which of theirs those are, newest region first. */
-async function newestOf(
-  regions: Iterable<Region>,
-  turn: Turn,
-): Promise<readonly { readonly region: Region; readonly ids: ReadonlySet<number> }[]> {
+/** A region, and which of its files are opened. */
+interface Chosen {
+  readonly region: Region;
+  readonly ids: ReadonlySet<number>;
+  readonly newest: number;
+}
+
+/** The regions with the newest files, newest region first. */
+async function newestOf(regions: Iterable<Region>, turn: Turn): Promise<readonly Chosen[]> {
   const ids: number[] = [];
-  const having: Region[] = [];
+  const having: { readonly region: Region; readonly newest: number }[] = [];
   let looked = 0;
   for (const region of regions) {
     if (++looked % REGIONS_AT_ONCE === 0 && !(await turn())) return [];
     if (region.schemaNow.columns.length > COLUMNS_MAX) continue;
-    const files = region.dataFiles;
-    if (files.length > 0) having.push(region);
-    for (const { id } of files) ids.push(id);
+    let newest = 0;
+    for (const { id } of region.dataFiles) {
+      ids.push(id);
+      newest = Math.max(newest, id);
+    }
+    if (newest > 0) having.push({ region, newest });
   }
   const least = Float64Array.from(ids).sort().at(-FILES_MAX) ?? 0;
-  const chosen: { region: Region; ids: ReadonlySet<number> }[] = [];
-  for (const region of having) {
-    const own = new Set(region.dataFiles.flatMap(({ id }) => (id >= least ? [id] : [])));
-    if (own.size > 0) chosen.push({ region, ids: own });
+  const chosen: Chosen[] = [];
+  for (const { region, newest } of having) {
+    if (newest < least) continue;
+    chosen.push({ region, newest, ids: new Set(region.dataFiles.flatMap(({ id }) => (id >= least ? [id] : []))) });
   }
-  return chosen.sort((a, b) => Math.max(...b.ids) - Math.max(...a.ids));
+  return chosen.sort((a, b) => b.newest - a.newest);
 }
