@@ -9,6 +9,7 @@ import { assert } from "../../../base/assert.ts";
 import { presenceOf } from "../../../column/coded-text.ts";
 import type { ColumnHeader } from "../../../column/batch.ts";
 import { type DataType, INT32 } from "../../../column/data-type.ts";
+import { sliceBatch } from "../../../column/slice.ts";
 import { textTableOf } from "../../../column/text-table.ts";
 import type { BytesVector, CodedVector, DictionaryVector, Vector } from "../../../column/vector.ts";
 import { atOnce, inTurns } from "../../../base/scheduler/pace.ts";
@@ -201,12 +202,12 @@ export class SpreadGroups implements HeldGroups {
     atOnce(this.rows.flushing()); // Rows that came before go before.
     const vectors = [...this.vectorsOf(keys, rowCount), ...args];
     const { order, starts } = byPart(parts, rowCount);
+    const ordered = gatherBatch({ rowCount, vectors }, order, rowCount);
     for (const [p, part] of this.parts.entries()) {
       let from = starts[p] as number;
       const to = starts[p + 1] as number;
       while (from < to && (order[from] as number) < taken) from++;
-      const own = order.subarray(from, to);
-      if (own.length > 0) part.add(gatherBatch({ rowCount, vectors }, own, own.length));
+      if (from < to) part.add(sliceBatch(ordered, from, to));
     }
   }
 
@@ -217,13 +218,16 @@ export class SpreadGroups implements HeldGroups {
     const keys = this.coming(keyVectors, rowCount, false);
     const vectors = [...this.vectorsOf(keys, rowCount), ...this.args.map(({ evaluator }) => evaluator.vector(batch))];
     const { order, starts } = byPart(this.partsOfRows(keys, rowCount), rowCount);
+    // All rows at once: a part has some twenty, whose own arrays would take longer to make than to fill.
+    const ordered = gatherBatch({ rowCount, vectors }, order, rowCount);
     const isStranger = new Uint8Array(rowCount);
     let strangers = 0;
     for (const [p, part] of this.parts.entries()) {
-      const own = order.subarray(starts[p], starts[p + 1]);
-      if (own.length === 0) continue;
-      const left = part.takeKnown(gatherBatch({ rowCount, vectors }, own, own.length));
-      for (let i = 0; i < left.length; i++) isStranger[own[left[i] as number] as number] = 1;
+      const from = starts[p] as number;
+      const to = starts[p + 1] as number;
+      if (from === to) continue;
+      const left = part.takeKnown(sliceBatch(ordered, from, to));
+      for (let i = 0; i < left.length; i++) isStranger[order[from + (left[i] as number)] as number] = 1;
       strangers += left.length;
     }
     if (strangers === 0) return;
