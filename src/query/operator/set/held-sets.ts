@@ -55,18 +55,14 @@ function strangersOf(ids: Int32Array): Uint32Array {
   return selection.subarray(0, count);
 }
 
-/** The left side, of which rows are marked that the right has. */
-export class MarkedRows implements HeldSet {
-  private readonly table: KeyTable;
-  private readonly wanted: 0 | 1;
-  private readonly columnCount: number;
+/** Distinct rows with a mark each: whether the other side had them. */
+abstract class MetRows implements HeldSet {
+  protected readonly table: KeyTable;
+  protected met: Uint8Array = new Uint8Array(0);
   private readonly held: (bytes: number) => void;
-  private met: Uint8Array = new Uint8Array(0);
 
   constructor(node: SetFilter, context: ExecContext) {
     this.table = tableFor(node, context);
-    this.wanted = node.operator === "intersect" ? 1 : 0;
-    this.columnCount = node.columns.length;
     this.held = growth(context.budget.reserve);
   }
 
@@ -83,14 +79,29 @@ export class MarkedRows implements HeldSet {
     return this.table.strangers(batch.vectors, batch.rowCount);
   }
 
-  pass(batch: ExecBatch, isPart: boolean): PassedRows {
+  abstract pass(batch: ExecBatch, isPart: boolean): PassedRows;
+  abstract rest(): Iterable<ExecBatch>;
+}
+
+/** The left side, of which rows are marked that the right has. */
+export class MarkedRows extends MetRows {
+  private readonly wanted: 0 | 1;
+  private readonly columnCount: number;
+
+  constructor(node: SetFilter, context: ExecContext) {
+    super(node, context);
+    this.wanted = node.operator === "intersect" ? 1 : 0;
+    this.columnCount = node.columns.length;
+  }
+
+  override pass(batch: ExecBatch, isPart: boolean): PassedRows {
     this.met = grown(this.met, this.table.size);
     const ids = this.table.find(batch.vectors, batch.rowCount);
     noteMet(ids, this.met);
     return { kept: NONE, unknown: isPart ? strangersOf(ids) : NONE };
   }
 
-  *rest(): Generator<ExecBatch> {
+  override *rest(): Generator<ExecBatch> {
     const { table, wanted, columnCount } = this;
     const met = grown(this.met, table.size);
     for (let id = 0; id < table.size; ) {
@@ -108,30 +119,8 @@ export class MarkedRows implements HeldSet {
 }
 
 /** The right side of INTERSECT: of each row the first that the left brings stays. */
-export class RowsOnce implements HeldSet {
-  private readonly table: KeyTable;
-  private readonly held: (bytes: number) => void;
-  private met: Uint8Array = new Uint8Array(0);
-
-  constructor(node: SetFilter, context: ExecContext) {
-    this.table = tableFor(node, context);
-    this.held = growth(context.budget.reserve);
-  }
-
-  get size(): number {
-    return this.table.size;
-  }
-
-  add(batch: ExecBatch): void {
-    this.table.add(batch.vectors, batch.rowCount);
-    this.held(this.table.size);
-  }
-
-  addKnown(batch: ExecBatch): Uint32Array {
-    return this.table.strangers(batch.vectors, batch.rowCount);
-  }
-
-  pass(batch: ExecBatch, isPart: boolean): PassedRows {
+export class RowsOnce extends MetRows {
+  override pass(batch: ExecBatch, isPart: boolean): PassedRows {
     this.met = grown(this.met, this.table.size);
     const { met } = this;
     const ids = this.table.find(batch.vectors, batch.rowCount);
@@ -146,7 +135,7 @@ export class RowsOnce implements HeldSet {
     return { kept: kept.subarray(0, count), unknown: isPart ? strangersOf(ids) : NONE };
   }
 
-  rest(): Iterable<ExecBatch> {
+  override rest(): Iterable<ExecBatch> {
     return [];
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Cells } from "../../../wire/cells/cells.ts";
+import { arbitraryColumns, cellsOf } from "../../../../../test/support/wire-cells.ts";
 import { Outgoing } from "../../../wire/outgoing.ts";
 import { writeRows } from "./data-rows.ts";
 
@@ -18,30 +18,19 @@ function naive(row: readonly (string | undefined)[]): Buffer {
 }
 
 test("rows are messages of their cells, whether they are few or many", () => {
-  const cell = fc.oneof(
-    fc.constant(undefined),
-    fc.integer().map(String),
-    fc.nat(400).map((length) => "x".repeat(length)),
-  );
-  const columns = fc.array(fc.array(cell, { minLength: 1, maxLength: 9 }), { maxLength: 4 });
   fc.assert(
-    fc.property(columns, fc.constantFrom(1, 15, 16, 40, 700), fc.constantFrom(1, 2000, 1_000_000), (lists, rowCount, bytesMax) => {
-      const cells = lists.map((list) => {
-        const made = Cells.take();
-        made.makeRows(rowCount);
-        made.begin(0);
-        for (let row = 0; row < rowCount; row++) {
-          const text = list[row % list.length];
-          if (text === undefined) made.setNull(row);
-          else made.setText(row, text);
-        }
-        return made;
-      });
-      const outgoing = new Outgoing({ write: (_, done) => done() });
-      for (let row = 0; row < rowCount; ) row = writeRows(cells, row, rowCount, outgoing, LETTER, bytesMax);
-      const want = Array.from({ length: rowCount }, (_, row) => naive(lists.map((list) => list[row % list.length])));
-      expect(Buffer.compare(outgoing.bytes.subarray(0, outgoing.used), Buffer.concat(want))).toBe(0);
-    }),
+    fc.property(
+      arbitraryColumns(0),
+      fc.constantFrom(1, 15, 16, 40, 700),
+      fc.constantFrom(1, 2000, 1_000_000),
+      (lists, rowCount, bytesMax) => {
+        const cells = lists.map((list) => cellsOf(list, rowCount));
+        const outgoing = new Outgoing({ write: (_, done) => done() });
+        for (let row = 0; row < rowCount; ) row = writeRows(cells, row, rowCount, outgoing, LETTER, bytesMax);
+        const want = Array.from({ length: rowCount }, (_, row) => naive(lists.map((list) => list[row % list.length])));
+        expect(Buffer.compare(outgoing.bytes.subarray(0, outgoing.used), Buffer.concat(want))).toBe(0);
+      },
+    ),
     { seed: 44, numRuns: 150 },
   );
 });
