@@ -23,6 +23,9 @@ class Heap {
   readonly watch: HeapWatch;
 
   resident = 70;
+  /** What queries let go and no collection has freed, and whether one does. */
+  leftByQueries = 0;
+  areStepsOver = true;
 
   constructor(limit: number = Number.POSITIVE_INFINITY) {
     const memory = new ServerMemory(limit * MIB);
@@ -30,7 +33,7 @@ class Heap {
     memory.register("queries", this.queries);
     const clock: Clock = { ...systemClock, monotonicMillis: () => this.millis };
     this.watch = new HeapWatch(memory, new Scheduler(clock), {
-      residentBytes: () => this.resident * MIB + this.pages.bytes() + this.queries.bytes(),
+      residentBytes: () => (this.resident + this.leftByQueries) * MIB + this.pages.bytes() + this.queries.bytes(),
       heapBytes: () => (this.live + this.garbage + this.stale) * MIB + this.pages.bytes(),
       freedBytes: () => this.freed * MIB,
       collect: () => {
@@ -56,6 +59,13 @@ class Heap {
     return heap;
   }
 
+  /** What queries hold from now on; where it is less, the rest is left. */
+  hold(mebibytes: number): void {
+    const before = this.queries.bytes() / MIB;
+    this.leftByQueries += Math.max(0, before - mebibytes);
+    this.queries.take((mebibytes - before) * MIB);
+  }
+
   /** Looks, and lets a collection end that waits for nothing. */
   async look(): Promise<void> {
     this.watch.look();
@@ -63,6 +73,7 @@ class Heap {
   }
 
   runtimeCollects(): void {
+    if (this.areStepsOver) this.leftByQueries = 0;
     this.garbage = 0;
     this.stale = 0;
   }
@@ -190,11 +201,33 @@ test("what queries let go is collected", async () => {
     [100, 1],
     [0, 2],
   ] as const) {
-    heap.queries.give(heap.queries.bytes());
-    heap.queries.take(bytes * MIB);
+    heap.hold(bytes);
     heap.millis += 1000;
     await heap.look();
     expect([bytes, heap.collections, heap.stands]).toEqual([bytes, collections, 0]);
+  }
+});
+
+test("what queries let go and a collection did not free is collected once more", async () => {
+  const heap = await Heap.of(480);
+  for (const [bytes, areStepsOver, left, collections] of [
+    [100, true, 0, 0],
+    [0, false, 100, 1],
+    [0, false, 100, 2],
+    [0, false, 100, 2], // It is tried once.
+    [100, true, 100, 2],
+    [0, true, 0, 3],
+    [0, true, 0, 3],
+    [100, true, 0, 3],
+    [0, false, 100, 4],
+    [0, true, 0, 5],
+    [0, true, 0, 5],
+  ] as const) {
+    heap.hold(bytes);
+    heap.areStepsOver = areStepsOver;
+    heap.millis += 1000;
+    await heap.look();
+    expect([bytes, areStepsOver, heap.leftByQueries, heap.collections]).toEqual([bytes, areStepsOver, left, collections]);
   }
 });
 

@@ -21,8 +21,9 @@
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
  * 100 MiB a quarter of a second that way while its heap said 25. Farther from it only growth of what no part counts does, twice as much.
- * What queries let go counts as growth: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Cached pages go before the
- * limit is reached.
+ * What queries let go counts as growth: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Right behind a query the
+ * thread may still stand in its last steps, which hold all of it: what a collection does not free of it counts once more, for the next
+ * (one freed 35 of 200 MiB, the next 245). Cached pages go before the limit is reached.
  */
 import type { Clock } from "../clock.ts";
 import { collectBeside } from "./collect-beside.ts";
@@ -67,6 +68,13 @@ const THIS_PROCESS: WatchedProcess = {
   collectBeside,
 };
 
+/** What queries had let go before a collection, and bytes of the heap and of the process then. */
+interface Owed {
+  readonly letGo: number;
+  readonly heap: number;
+  readonly resident: number;
+}
+
 /** See the file header. */
 export class HeapWatch {
   private readonly memory: ServerMemory;
@@ -79,6 +87,8 @@ export class HeapWatch {
   private leastUncounted = 0;
   /** Most that queries held since the last collection. */
   private mostOfQueries = 0;
+  /** What they let go and the last collection did not free. */
+  private owedByQueries = 0;
   /** When the last collection ended, and how long it took. */
   private ended = 0;
   private took = 0;
@@ -128,32 +138,35 @@ export class HeapWatch {
     this.mostOfQueries = Math.max(this.mostOfQueries, ofQueries);
     const ofHeap = now - this.least >= this.garbageMax;
     const grown = isNear ? resident - this.leastResident : (uncounted - this.leastUncounted) / UNCOUNTED_PER_GARBAGE;
-    const letGo = (this.mostOfQueries - ofQueries) / (isNear ? 1 : UNCOUNTED_PER_GARBAGE);
-    const ofProcess = Math.max(grown, letGo) >= this.garbageMax;
+    const letGo = this.mostOfQueries - ofQueries;
+    const left = Math.max(letGo, this.owedByQueries) / (isNear ? 1 : UNCOUNTED_PER_GARBAGE);
+    const ofProcess = Math.max(grown, left) >= this.garbageMax;
     if (!ofHeap && !ofProcess) return;
     const began = this.clock.monotonicMillis();
     const rest = resident > this.memory.bytesMax ? REST_BEYOND_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
     if (began < this.ended + this.took * rest) return;
+    const owed = { letGo, heap: now, resident };
     if (isNear) {
       this.watched.collect();
-      this.noteCollection(began);
-    } else void this.collectBeside(began); // It never rejects.
+      this.noteCollection(began, owed);
+    } else void this.collectBeside(began, owed); // It never rejects.
   }
 
-  private async collectBeside(began: number): Promise<void> {
+  private async collectBeside(began: number, owed: Owed): Promise<void> {
     this.isCollecting = true;
     const collection = this.watched.collectBeside();
     this.scheduler.hold(collection);
     await collection;
     this.isCollecting = false;
-    this.noteCollection(began);
+    this.noteCollection(began, owed);
   }
 
-  private noteCollection(began: number): void {
+  private noteCollection(began: number, { letGo, heap, resident }: Owed): void {
     this.ended = this.clock.monotonicMillis();
     this.took = this.ended - began;
     this.least = this.ownBytes();
     this.leastResident = this.watched.residentBytes();
+    this.owedByQueries = Math.max(0, letGo - Math.max(heap - this.least, resident - this.leastResident, 0));
     this.leastUncounted = this.leastResident - this.memory.used;
     this.mostOfQueries = this.memory.bytesOf("queries");
     this.memory.noteOverhead(this.leastUncounted);

@@ -47,7 +47,7 @@ class Groups implements HeldGroups {
     return this.groups.size;
   }
 
-  add(batch: ExecBatch): void {
+  add(batch: ExecBatch): undefined {
     this.take(batch, true);
   }
 

@@ -23,8 +23,8 @@ export interface HeldGroups {
   readonly rowsAtOnce: number;
   /** Bytes that a new group takes, about. */
   readonly rowBytes: number;
-  /** Takes the rows of a batch. */
-  add(batch: ExecBatch): void;
+  /** Takes the rows of a batch; where that takes long, in turns. */
+  add(batch: ExecBatch): Promise<void> | undefined;
   /** Takes the rows of groups that are held, and copies all others to their partitions. */
   addKnown(batch: ExecBatch, others: Partitions): Promise<void>;
   /** One row a group. */
@@ -101,8 +101,10 @@ async function* grouped(
         const isFull = rest === undefined && maySplit && groups.count > 0 && !spill.fits(cost, budget);
         if (isFull) rest = await Partitions.create(node.input.columns, level, spill);
         told?.begin();
-        if (rest === undefined) groups.add(piece);
-        else await groups.addKnown(piece, rest);
+        if (rest === undefined) {
+          const adding = groups.add(piece);
+          if (adding !== undefined) await adding;
+        } else await groups.addKnown(piece, rest);
         if (rest === undefined && (await told?.isTaken(groups.count, piece.rowCount)) === true) return;
         await shared.pace.turn();
       }

@@ -83,7 +83,7 @@ export class Groups implements HeldGroups {
   }
 
   /** Takes the rows of a batch. */
-  add(batch: ExecBatch): void {
+  add(batch: ExecBatch): undefined {
     if (batch.rowCount === 0) return;
     if (batch.summary === undefined) this.update(batch, this.keys.segments(batch));
     else this.addSummary(batch, batch.summary);

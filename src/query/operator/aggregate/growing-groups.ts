@@ -30,11 +30,14 @@ export class GrowingGroups implements HeldGroups {
     return this.groups.count;
   }
 
-  add(batch: ExecBatch): void {
+  add(batch: ExecBatch): Promise<void> | undefined {
     const { groups } = this;
     groups.add(batch);
-    if (groups instanceof SpreadGroups || groups.count < this.groupsMax) return;
-    this.groups = SpreadGroups.of(this.node, groups, this.context) ?? groups;
+    return groups instanceof SpreadGroups || groups.count < this.groupsMax ? undefined : this.spread(groups);
+  }
+
+  private async spread(groups: Groups): Promise<void> {
+    this.groups = (await SpreadGroups.of(this.node, groups, this.context)) ?? groups;
   }
 
   addKnown(batch: ExecBatch, others: Partitions): Promise<void> {
