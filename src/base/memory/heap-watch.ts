@@ -15,15 +15,15 @@
  * What a collection does not free was no garbage: growth counts from there, so that a server with many live objects is not collected for
  * nothing. Beside a collection (collect-beside.ts) the thread serves others while long work, which makes most of the garbage, waits
  * (scheduler/). Near the limit the thread stands until all is collected, which no other load of the machine makes longer. Collections take
- * at most a tenth of the time, a quarter where the process is near its limit, and half beyond; which of them counts when it is looked at,
- * since right after a collection the process is never near.
+ * at most a tenth of the time, a quarter where the process is near its limit, and half where it is close to it or beyond; which of them
+ * counts when it is looked at, since right after a collection the process is never near. One beside the thread counts for a third.
  *
  * Memory that the process has and the runtime does not tell of (copies that a decoder makes, what allocators keep until a collection) shows
  * only in what is resident: near the limit growth of that counts as well. Reading back a grouping that was spilled, a process grew by
  * 100 MiB a quarter of a second that way while its heap said 25. Farther from it only growth of what no part counts does, twice as much.
  * What queries let go counts as growth: one left 220 MiB behind, and the next passed a limit of 768 MiB by 24. Right behind a query the
- * thread may still stand in its last steps, which hold all of it: what a collection does not free of it counts once more, for the next
- * (one freed 35 of 200 MiB, the next 245). Cached pages go before the limit is reached.
+ * thread may still stand in its last steps, which hold all of it, and what a stack held stays in slots of the next one's: what a collection
+ * does not free of it counts for the next two (of 221 MiB they freed 43, 31 and the rest). Cached pages go before the limit is reached.
  */
 import type { Clock } from "../clock.ts";
 import { collectBeside } from "./collect-beside.ts";
@@ -38,11 +38,16 @@ const GARBAGE_BYTES_MIN: number = 24 * 1024 * 1024;
 const GARBAGE_PART = 1 / 12;
 /** Times that growth which what is resident may have, beyond what parts count, before it is collected far from the limit. */
 const UNCOUNTED_PER_GARBAGE = 2;
-/** Times that a collection took, that pass before the next; and where the process is near its limit, or beyond. */
+/** Times that a collection took, that pass before the next; and where the process is near its limit, or close to it. */
 const REST_PER_COLLECTION = 9;
 const REST_NEAR_LIMIT = 3;
 const NEAR_LIMIT = 0.75;
-const REST_BEYOND_LIMIT = 1;
+const REST_CLOSE_TO_LIMIT = 1;
+const CLOSE_TO_LIMIT = 0.9;
+/** Collections that are tried for what queries let go, beside the first. */
+const OWED_TRIES = 2;
+/** Part of a collection beside the thread that the thread stands for: collect-beside.ts has the figures. */
+const BESIDE_PART = 1 / 3;
 /** How often it is looked at; a look takes 10 µs, and a query makes 20 MiB of garbage meanwhile. */
 const LOOK_MILLIS = 50;
 
@@ -87,8 +92,9 @@ export class HeapWatch {
   private leastUncounted = 0;
   /** Most that queries held since the last collection. */
   private mostOfQueries = 0;
-  /** What they let go and the last collection did not free. */
+  /** What they let go and collections did not free, and how often one was tried for it. */
   private owedByQueries = 0;
+  private triesForOwed = 0;
   /** When the last collection ended, and how long it took. */
   private ended = 0;
   private took = 0;
@@ -143,12 +149,13 @@ export class HeapWatch {
     const ofProcess = Math.max(grown, left) >= this.garbageMax;
     if (!ofHeap && !ofProcess) return;
     const began = this.clock.monotonicMillis();
-    const rest = resident > this.memory.bytesMax ? REST_BEYOND_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
+    const isClose = resident > this.memory.bytesMax * CLOSE_TO_LIMIT;
+    const rest = isClose ? REST_CLOSE_TO_LIMIT : isNear ? REST_NEAR_LIMIT : REST_PER_COLLECTION;
     if (began < this.ended + this.took * rest) return;
     const owed = { letGo, heap: now, resident };
     if (isNear) {
       this.watched.collect();
-      this.noteCollection(began, owed);
+      this.noteCollection(began, 1, owed);
     } else void this.collectBeside(began, owed); // It never rejects.
   }
 
@@ -158,15 +165,17 @@ export class HeapWatch {
     this.scheduler.hold(collection);
     await collection;
     this.isCollecting = false;
-    this.noteCollection(began, owed);
+    this.noteCollection(began, BESIDE_PART, owed);
   }
 
-  private noteCollection(began: number, { letGo, heap, resident }: Owed): void {
+  private noteCollection(began: number, partOfThread: number, { letGo, heap, resident }: Owed): void {
     this.ended = this.clock.monotonicMillis();
-    this.took = this.ended - began;
+    this.took = (this.ended - began) * partOfThread;
     this.least = this.ownBytes();
     this.leastResident = this.watched.residentBytes();
-    this.owedByQueries = Math.max(0, letGo - Math.max(heap - this.least, resident - this.leastResident, 0));
+    const freed = Math.max(heap - this.least, resident - this.leastResident, 0);
+    this.triesForOwed = letGo > this.owedByQueries ? 0 : this.triesForOwed + 1;
+    this.owedByQueries = this.triesForOwed === OWED_TRIES ? 0 : Math.max(0, Math.max(letGo, this.owedByQueries) - freed);
     this.leastUncounted = this.leastResident - this.memory.used;
     this.mostOfQueries = this.memory.bytesOf("queries");
     this.memory.noteOverhead(this.leastUncounted);
