@@ -11,9 +11,10 @@
  * takes 0.8 s of processor time and 40 MiB, most of it code.
  *
  * Clients' tables: the first query of one machine spent half of its time to open its file, and most of the rest in code that reads files
- * and had never run, on pages like its own. Main thread's processor time of a first query after a rest, ms, medians of 5 processes in
- * turn (2M rows of 4,000 machines, a busy computer): single-groupby-1-1-1 21 without, 11 with open files, 4.7 with points asked;
- * cpu-max-all-8 37, now 13; second queries take 2.5 and 9.
+ * and had never run, on pages like its own; and of eight machines, half of the rest to decode its 88 pages. Their numbers are read into
+ * the cache, too, and points asked often enough that planner and operators are compiled. First query after a rest, ms, medians of 7
+ * processes in turn (2M rows of 4,000 machines): single-groupby-1-1-1 21 without, 11 with open files, 5.8 with points asked, 4.4 with pages
+ * and as many points; cpu-max-all-8 37, 21, 20, 7; double-groupby-all 220, –, 180, 85. Second queries take 1.3, 2.6 and 45.
  *
  * It ends with the first query of a client: queries of a client that asked meanwhile took 1.3 to 2 x as long.
  *
@@ -24,6 +25,7 @@
  * itself at the first value, ten times over (416 bytes instead of 2,400, an exit "Uncountable"; Bun 1.4.5 with BUN_JSC_reportCompileTimes
  * and BUN_JSC_printEachOSRExit). It does not depend on where files lie or who writes them, and queries of clients do not bring it about.
  */
+import { assert } from "./base/assert.ts";
 import { errorText } from "./base/error.ts";
 import type { Logger } from "./base/log.ts";
 import { silentLogger } from "./base/log.ts";
@@ -48,7 +50,7 @@ import { listening } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
 /** Rounds over all requests that read: code that was called so often is compiled well. */
-const ROUNDS = 3;
+const ROUNDS = 4;
 /** Milliseconds of work, pauses apart, after which nothing is read any more: a machine that is so busy has better to do. */
 const WORK_MS_MAX = 5000;
 /** Between two requests the thread is others' for as long as the last one took, and this many milliseconds at least. */
@@ -56,9 +58,13 @@ const PAUSE_MS_MIN = 1;
 const CACHE_BYTES = 8 * 1024 * 1024;
 const MEMTABLE_BYTES = 64 * 1024 * 1024;
 
-const PLAN_BYTES = 1024 * 1024;
-/** Tables of clients that are asked at most: code is as good after a few of them. */
+/** What is kept of plans in the first half of a rehearsal and in the second: statements are planned each time, and then found again. */
+const PLAN_BYTES: readonly number[] = [0, 1024 * 1024];
+/** Tables of clients that are asked at most, and how often the first is: code is as good after that. */
 const TABLES_MAX = 4;
+const TABLE_ROUNDS = 6;
+/** Milliseconds of such work after which no more is asked. */
+const TABLES_WORK_MS_MAX = 2000;
 
 /** What a statement may take. */
 interface Limits {
@@ -106,6 +112,8 @@ interface Performed {
   readonly millis: number;
   /** Data files that are open afterwards, and what was asked of tables of clients and not answered. */
   readonly files?: number;
+  /** Pages of them that are in the cache. */
+  readonly pages?: number;
   readonly asked?: number;
   readonly refused?: number;
 }
@@ -121,48 +129,62 @@ async function performOnTables(
   settings: Settings,
   isOver: () => boolean,
   engine: Engine,
-): Promise<Pick<Performed, "files" | "asked" | "refused">> {
-  const { files, tables } = await engine.openAhead(async () => {
+): Promise<Pick<Performed, "files" | "pages" | "asked" | "refused">> {
+  const { files, tables, pages } = await engine.openAhead(async () => {
     await Bun.sleep(PAUSE_MS_MIN);
     return !isOver();
   });
-  const service = serviceOn(engine, new Scheduler(), settings, TABLE_LIMITS);
+  const scheduler = new Scheduler();
+  const services = PLAN_BYTES.map((planBytes) => serviceOn(engine, scheduler, settings, { ...TABLE_LIMITS, planBytes }));
   let asked = 0;
   let refused = 0;
-  const ask = async (request: RehearsedRequest): Promise<Answer | undefined> => {
-    if (isOver()) return undefined;
+  let millis = 0;
+  const ask = async (request: RehearsedRequest, service = services[0]): Promise<Answer | undefined> => {
+    if (service === undefined || isOver() || millis > TABLES_WORK_MS_MAX) return undefined;
     const answer = await sent(request, service);
     asked++;
+    millis += answer.millis;
     await Bun.sleep(Math.max(PAUSE_MS_MIN, answer.millis));
     if (answer.isGood) return answer;
     refused++; // It took too long, or the table is gone, or a file damaged: whose query wants it is told.
     return undefined;
   };
+  let rounds = TABLE_ROUNDS;
   for (const table of tables.slice(0, TABLES_MAX)) {
     const newest = newestRowsRequest(table);
     const answer = newest === undefined ? undefined : await ask(newest);
     const rows = answer === undefined ? undefined : newestRowsOf(answer.text);
-    if (rows !== undefined) for (const request of seriesReads(table, rows)) await ask(request);
+    if (rows === undefined) continue;
+    const reads = seriesReads(table, rows);
+    for (; rounds > 0; rounds--) for (const service of services) for (const request of reads) await ask(request, service);
+    rounds = 1;
   }
-  return { files, asked, refused };
+  return { files, pages, asked, refused };
 }
 
 async function perform(settings: Settings, isOver: () => boolean): Promise<Performed> {
   const scheduler = new Scheduler();
   const engine = await engineInMemory(scheduler);
   try {
-    const service = serviceOn(engine, scheduler, settings, LIMITS);
+    const services = PLAN_BYTES.map((planBytes) => serviceOn(engine, scheduler, settings, { ...LIMITS, planBytes }));
     const { writes, reads, drops } = rehearsedRequests(Number(systemClock.nowNanos() / 1_000_000n), settings.prom_store.enable);
     let requests = 0;
     let millis = 0;
-    for (const request of [...writes, ...Array.from({ length: ROUNDS }, () => reads).flat()]) {
-      if (isOver() || millis > WORK_MS_MAX) break;
-      const taken = await answer(request, service);
-      requests++;
-      millis += taken;
-      await Bun.sleep(Math.max(PAUSE_MS_MIN, taken));
-    }
-    for (const request of drops) await answer(request, service);
+    const isEnough = (): boolean => isOver() || millis > WORK_MS_MAX;
+    const perform = async (all: readonly RehearsedRequest[], service: HttpService): Promise<void> => {
+      for (const request of all) {
+        if (isEnough()) return;
+        const taken = await answer(request, service);
+        requests++;
+        millis += taken;
+        await Bun.sleep(Math.max(PAUSE_MS_MIN, taken));
+      }
+    };
+    const [first] = services;
+    assert(first !== undefined, "a service at least");
+    await perform(writes, first);
+    for (const service of services) for (let round = 0; round < ROUNDS / services.length; round++) await perform(reads, service);
+    for (const request of drops) await answer(request, first);
     return { requests, millis };
   } finally {
     await engine.close();
@@ -217,7 +239,12 @@ async function engineInMemory(scheduler: Scheduler): Promise<Engine> {
   return engine;
 }
 
-function serviceOn(engine: Engine, scheduler: Scheduler, settings: Settings, limits: Limits): HttpService {
+function serviceOn(
+  engine: Engine,
+  scheduler: Scheduler,
+  settings: Settings,
+  { planBytes, ...limits }: Limits & { readonly planBytes: number },
+): HttpService {
   const memory = new ServerMemory(Number.POSITIVE_INFINITY);
   const build = { product: "", app: "", version: VERSION, commit: "", branch: "", runtime: "", hostname: "" };
   return routedService({
@@ -228,7 +255,7 @@ function serviceOn(engine: Engine, scheduler: Scheduler, settings: Settings, lim
     autoCreateTable: true,
     analyzeStream: false,
     jaeger: { enabled: false },
-    db: new LocalDb(engine, scheduler, { ...limits, plans: new KnownPlans(PLAN_BYTES) }, build),
+    db: new LocalDb(engine, scheduler, { ...limits, plans: new KnownPlans(planBytes) }, build),
     scheduler,
     userProvider: undefined,
     logger: silentLogger,

@@ -47,8 +47,13 @@ export function newestRowsOf(answer: string): NewestRows | undefined {
   return newest === undefined ? undefined : { tags: rows.map(([, ...tags]) => tags), millis: newest[0] };
 }
 
-/** Questions about the series of the newest row, and about some series together. */
+/** Questions about the series of each of the newest rows, and about all of them together. */
 export function seriesReads(schema: TableSchema, { tags, millis }: NewestRows): readonly RehearsedRequest[] {
+  return tags.flatMap((_, i) => readsOf(schema, { tags: [...tags.slice(i), ...tags.slice(0, i)], millis }));
+}
+
+/** Questions about the series of the first row, and about all together. */
+function readsOf(schema: TableSchema, { tags, millis }: NewestRows): readonly RehearsedRequest[] {
   const time = quoteName(timeIndexOf(schema).name);
   const from = tableOf(schema);
   const numbers = numbersOf(schema).slice(0, FIELDS_MAX);

@@ -86,7 +86,8 @@ test("tables of clients are asked for points of their newest series, and show no
     await server.stop("SIGTERM");
     await server.restart();
     const { files, asked, refused } = await server.running.logged("rehearsed");
-    expect({ files, asked, refused }).toEqual({ files: 3, asked: 5, refused: 0 });
+    expect({ files, refused }).toEqual({ files: 3, refused: 0 });
+    expect(asked).toBeGreaterThan(8); // Of 385: a machine that is busy is asked for no more than two seconds.
     expect(await statementsOf(server)).toEqual([]);
     expect((await queryRows(server.url, "SELECT count(*) FROM rooms")).rows).toEqual([[200]]);
   } finally {

@@ -126,7 +126,7 @@ test("live objects are collected in vain once, and again when they were fewer in
   await check(heap, 0, 3);
 });
 
-test("collections take a tenth of the time at most, a quarter near the limit, and half close to it; beside the thread for a third", async () => {
+test("collections take a tenth of the time, a quarter near the limit, half close to it; one beside counts for a third", async () => {
   for (const [resident, rests] of [
     [300, 3],
     [400, 3],

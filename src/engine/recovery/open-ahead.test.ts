@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
+import { newScanMetrics } from "../../table/scan.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 
 const always = (): Promise<boolean> => Promise.resolve(true);
@@ -29,6 +30,31 @@ test("opens all files of small tables, the table with the newest first, and says
   await machine.engine.close();
 });
 
+test("reads the numbers of the newest files, as far as half of the cache goes, and a query reads them no more", async () => {
+  const machine = await Machine.start();
+  const lines = Array.from({ length: 20_000 }, (_, i) => `cpu,host=h${i % 20} i=${i}i,f=${i}.5,text="t",b=true ${i + 1}`);
+  await put(machine.engine, lines.join("\n"));
+  await machine.engine.flushTable("public", "cpu");
+  await machine.restart();
+  const { pages } = await machine.engine.openAhead(always);
+  expect(pages).toBe(6); // Two of times, integers and doubles each.
+  const metrics = newScanMetrics();
+  expect(await read(machine.engine, "cpu", { projection: ["i", "f"] }, metrics)).toHaveLength(20_000);
+  expect(metrics.pagesRead).toBe(0);
+  await machine.engine.close();
+});
+
+test("reads numbers until half of the cache is taken", async () => {
+  const machine = await Machine.start();
+  const lines = Array.from({ length: 40_000 }, (_, i) => `cpu,host=h${i % 20} i=${i}i,f=${i}.5 ${i + 1}`);
+  await put(machine.engine, lines.join("\n"));
+  await machine.engine.flushTable("public", "cpu");
+  await machine.restart();
+  const { pages } = await machine.engine.openAhead(always);
+  expect(pages).toBe(7); // Of 9: times and doubles are 128 KiB a page, of 1 MiB.
+  await machine.engine.close();
+});
+
 test("opens no more than the newest files of all tables", async () => {
   const machine = await restarted(["one"], 260);
   const { files, tables } = await machine.engine.openAhead(always);
@@ -40,8 +66,9 @@ test("ends when somebody asks, at any time, and gives all files back", async () 
   const machine = await restarted(["one"], 2);
   for (let turns = 0; turns < 8; turns++) {
     let left = turns;
-    const { files } = await machine.engine.openAhead(() => Promise.resolve(left-- > 0));
+    const { files, pages } = await machine.engine.openAhead(() => Promise.resolve(left-- > 0));
     expect(files).toBeLessThanOrEqual(2);
+    expect(pages).toBeLessThanOrEqual(turns * 8);
   }
   await machine.engine.dropTable("public", "one", false);
   expect([...machine.files.keys()].filter((name) => name.endsWith(".parquet"))).toEqual([]);
@@ -54,7 +81,7 @@ test("leaves files of very many series closed", async () => {
   await put(machine.engine, lines.join("\n"));
   await machine.engine.flushTable("public", "many");
   await machine.restart();
-  expect(await machine.engine.openAhead(always)).toEqual({ files: 0, tables: [] });
+  expect(await machine.engine.openAhead(always)).toEqual({ files: 0, tables: [], pages: 0 });
   expect(await read(machine.engine, "many", { projection: ["v"] })).toHaveLength(30_000);
   await machine.engine.close();
 });

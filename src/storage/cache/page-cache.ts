@@ -24,7 +24,7 @@ interface Entry {
 /** See the file header. */
 export class PageCache {
   private readonly entries: Map<number, Entry> = new Map();
-  private readonly bytesMax: number;
+  readonly bytesMax: number;
   /** The limit now. */
   private bytesLimit: number;
   private nextKey = 0;

@@ -101,10 +101,8 @@ async function* grouped(
         const isFull = rest === undefined && maySplit && groups.count > 0 && !spill.fits(cost, budget);
         if (isFull) rest = await Partitions.create(node.input.columns, level, spill);
         told?.begin();
-        if (rest === undefined) {
-          const adding = groups.add(piece);
-          if (adding !== undefined) await adding;
-        } else await groups.addKnown(piece, rest);
+        const adding = rest === undefined ? groups.add(piece) : groups.addKnown(piece, rest);
+        if (adding !== undefined) await adding;
         if (rest === undefined && (await told?.isTaken(groups.count, piece.rowCount)) === true) return;
         await shared.pace.turn();
       }

@@ -7,7 +7,7 @@ import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
 import { decodeDictionary, decodePage } from "../../../format/parquet/reading/reader.ts";
-import type { PageDictionary } from "../../../format/parquet/types.ts";
+import type { PageDictionary, ParquetColumn } from "../../../format/parquet/types.ts";
 import type { ColumnSummary, RowBound, ScanMetrics } from "../../../table/scan.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { Awaitable, FileReader } from "../../file-store/file-store.ts";
@@ -166,6 +166,15 @@ export class OpenSst {
     return this.cache.get(this.pageKeys + column * this.layout.groups.length + page);
   }
 
+  /** Reads all pages of times and of fields that are numbers, those of the last rows first, a page a step. */
+  *numbersAhead(): Generator<() => Promise<Vector>, void> {
+    const { columns } = this.parquet;
+    const numbers = columns.keys().filter((c) => columns[c]?.role === "time" || isNumberField(columns[c]));
+    const wanted = [...numbers];
+    for (let page = this.layout.groups.length - 1; page >= 0; page--)
+      for (const column of wanted) yield () => this.page(column, page, undefined);
+  }
+
   /** Values of the last row of each run in the order of runs, if they were kept. */
   lastRows(column: number): Vector | undefined {
     return this.cache.get(this.lastRowKeys + column);
@@ -216,6 +225,10 @@ export class OpenSst {
     this.layout.dictionaries.set(key, dictionary);
     return dictionary;
   }
+}
+
+function isNumberField(column: ParquetColumn | undefined): boolean {
+  return column?.role === "field" && (column.type.kind === "int" || column.type.kind === "float");
 }
 
 function ascends(numbers: Uint32Array): boolean {

@@ -6,6 +6,7 @@ import { unreadable } from "../unreadable.ts";
 import type { TableId } from "../../../base/units.ts";
 import { assert } from "../../../base/assert.ts";
 import { DbError } from "../../../base/error.ts";
+import type { Vector } from "../../../column/vector.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { FileReader, FileStore } from "../../file-store/file-store.ts";
 import type { SeriesRegistry } from "../../series/series-registry.ts";
@@ -221,6 +222,14 @@ export class SstFile {
       await this.open(registry, cache);
     }
     return parquet.rowGroups.flatMap((_, group) => parquet.columns.map((__, column) => () => void parquet.pageIndex(group, column)));
+  }
+
+  /**
+   * What reads the numbers of a file that is open into the cache, a page a step; undefined where it is not open, or lies elsewhere: who
+   * wants it fetches it.
+   */
+  numbersAhead(registry: SeriesRegistry, cache: PageCache): Iterable<() => Promise<Vector>> | undefined {
+    return this.store.hold === undefined ? this.openedNow(registry, cache)?.numbersAhead() : undefined;
   }
 
   retain(): void {
