@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../bench/macro/free-port.ts";
 import { blocksOf, settled, stopsOf } from "./support/document-blocks.ts";
 import { BESIDE_OTHERS } from "./support/server-process.ts";
 import { ROOT } from "./tidy/source-tree.ts";
@@ -14,15 +15,6 @@ const STOP_MS_MAX = 10_000;
 
 const readme = await Bun.file(join(ROOT, "README.md")).text();
 const blocks = blocksOf(readme);
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
-  await probe.stop(true);
-  if (port === undefined) throw new Error("a probe on port 0 has no port");
-  return port;
-}
 
 test("names only commands that exist", async () => {
   const manifest = (await Bun.file(join(ROOT, "package.json")).json()) as { readonly scripts: Readonly<Record<string, string>> };
@@ -41,7 +33,7 @@ describe.skipIf(Bun.which("curl") === null)("the tour", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "varve-tour-"));
-    address = `127.0.0.1:${await freePort()}`;
+    address = `127.0.0.1:${freePort()}`;
     server = Bun.spawn([process.execPath, "run", "src/main.ts", "--http-addr", address, "--data-home", join(folder, "data")], {
       cwd: ROOT,
       env: { ...process.env, ...BESIDE_OTHERS },

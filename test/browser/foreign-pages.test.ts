@@ -1,8 +1,8 @@
 /** Pages of other origins in a real browser, beside a server without configuration: they read nothing and change nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import net from "node:net";
 import { join } from "node:path";
+import { freePort } from "../../bench/macro/free-port.ts";
 import { queryRows, send, writeLines } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 import { attackScript, DROPPED } from "./attacks.ts";
@@ -39,17 +39,8 @@ async function stateOf(server: TestServer): Promise<State> {
   return { tables, databases, words, pipelines: status, files };
 }
 
-async function freePort(): Promise<number> {
-  const listener = net.createServer();
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  const address = listener.address();
-  await new Promise<void>((resolve) => listener.close(() => resolve()));
-  if (address === null || typeof address === "string") throw new Error("a listener has a port");
-  return address.port;
-}
-
 async function startServer(http: string): Promise<{ readonly server: TestServer; readonly telnet: string }> {
-  const telnet = await freePort();
+  const telnet = freePort();
   const server = await TestServer.start({ config: `[opentsdb]\naddr = "127.0.0.1:${telnet}"\n[ingest]\nthreads = 2\n[http]\n${http}\n` });
   await writeLines(server.url, `secret word="${WORD}" 1\n${DROPPED.map((table) => `${table} v=1 1`).join("\n")}`);
   return { server, telnet: `http://127.0.0.1:${telnet}` };

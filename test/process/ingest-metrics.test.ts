@@ -5,12 +5,13 @@ import net from "node:net";
 import { join } from "node:path";
 import { SQL } from "bun";
 import mysql from "mysql2/promise";
+import { freePort } from "../../bench/macro/free-port.ts";
 import { MetricsReading } from "../../src/dashboard/pages/live/metrics-text.ts";
 import type { Batch } from "../crash/batch.ts";
 import { DOORS } from "../crash/doors/doors.ts";
 import { TestServer } from "../support/server-process.ts";
 
-const TELNET_PORT = await freePort();
+const TELNET_PORT = freePort();
 const SEATS = 7;
 const BATCH: Batch = { writer: 1, number: 1, kind: "fresh", origin: 1, seats: SEATS };
 let server: TestServer;
@@ -20,14 +21,6 @@ beforeAll(async () => {
   server = await TestServer.start({ config });
 });
 afterAll(() => server.end());
-
-async function freePort(): Promise<number> {
-  const listener = net.createServer();
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  const { port } = listener.address() as net.AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
-}
 
 async function reading(): Promise<MetricsReading> {
   return new MetricsReading(await (await fetch(`${server.url}/metrics`)).text(), 0);

@@ -3,9 +3,9 @@
  * another server, and writes on to that one what it scrapes.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../bench/macro/free-port.ts";
 
 /** Longest wait for a server that starts. */
 const READY_MS_MAX = 30_000;
@@ -35,7 +35,7 @@ export class PrometheusServer {
     const program = prometheusProgram("prometheus");
     if (program === undefined) throw new Error("there is no prometheus on the path; Debian has it as the package prometheus");
     const folder = await mkdtemp(join(tmpdir(), "varve-prometheus-"));
-    const port = await freePort();
+    const port = freePort();
     const config = join(folder, "prometheus.yml");
     await Bun.write(config, configOf(port, peer));
     const flags = [`--config.file=${config}`, `--storage.tsdb.path=${join(folder, "data")}`, `--web.listen-address=127.0.0.1:${port}`];
@@ -83,16 +83,5 @@ function configOf(port: number, peer: string): string {
       { job_name: "varve", static_configs: [{ targets: [new URL(peer).host] }] },
     ],
     remote_write: [{ url: `${peer}/v1/prometheus/write`, queue_config: { batch_send_deadline: "500ms" } }],
-  });
-}
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const listener = net.createServer();
-    listener.once("error", reject);
-    listener.listen(0, "127.0.0.1", () => {
-      const address = listener.address();
-      listener.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))));
-    });
   });
 }

@@ -1,8 +1,8 @@
 /** The store that tests of data files in S3 use: one in memory, or a real one as a process of its own (`README.md`). */
 import { mkdtemp, mkdir, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../bench/macro/free-port.ts";
 import { FakeS3 } from "../support/fake-s3.ts";
 
 /** Names the program of versitygw; unset: a store in memory. */
@@ -28,7 +28,7 @@ export async function startStore(): Promise<TestStore> {
   }
   const folder = await mkdtemp(join(tmpdir(), "varve-versitygw-"));
   for (const name of [`objects/${BUCKET}`, "sidecar", "multipart"]) await mkdir(join(folder, name), { recursive: true });
-  const port = await freePort();
+  const port = freePort();
   const child = Bun.spawn(
     [program, "--port", `127.0.0.1:${port}`, "posix", "--sidecar", join(folder, "sidecar"), join(folder, "objects")],
     {
@@ -48,16 +48,6 @@ export async function startStore(): Promise<TestStore> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<number>();
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-  });
-  return promise;
 }
 
 async function answering(endpoint: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../bench/macro/free-port.ts";
 import { check, env, expectIn, programOf } from "./checks.ts";
 
 const program = programOf("otelcol", "otelcol-contrib", "otelcol-lab");
@@ -48,12 +49,6 @@ const SIGNALS = {
     ],
   },
 };
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  listener.stop(true);
-  return listener.port;
-}
 
 function config(port: number): string {
   const basic = `Basic ${Buffer.from(`${env("VARVE_USER")}:${env("VARVE_PASSWORD")}`).toString("base64")}`;
