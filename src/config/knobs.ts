@@ -721,7 +721,7 @@ export const KNOBS: Knobs = {
       kind: bool,
       default: true,
       reason:
-        "After the start a second of queries on data of their own, then some of the newest rows: a client's first meets code that has run.",
+        "After the start queries on own data, then on the newest rows, of which half of the page cache is read: a client's first is fast.",
     },
     promqlSamplesMax: {
       key: "query.promql.samples",
