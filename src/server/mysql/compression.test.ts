@@ -198,7 +198,8 @@ test("mysql2", async () => {
 });
 
 test("mariadb", async () => {
-  const client = await connectMariadb({ host: "127.0.0.1", port: server.port, user: "u", database: "public", compress: true });
+  const patience = { connectTimeout: 30_000 }; // It waits for one second else.
+  const client = await connectMariadb({ host: "127.0.0.1", port: server.port, user: "u", database: "public", compress: true, ...patience });
   const [row]: { s: string }[] = await client.execute("SELECT CAST(? AS STRING) AS s", [LONG]);
   expect(row?.s === LONG).toBe(true);
   const many: unknown[] = await client.execute("SELECT value AS v FROM generate_series(1, 20000)");

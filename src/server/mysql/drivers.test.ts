@@ -284,7 +284,7 @@ describe("mysql2", () => {
 describe("mariadb", () => {
   async function withMariadb(work: (client: MariadbConnection) => Promise<void>): Promise<void> {
     const config = { host: "127.0.0.1", port: server.port, user: "u", database: "public", multipleStatements: true, dateStrings: true };
-    const client = await connectMariadb({ ...config, bigIntAsNumber: true });
+    const client = await connectMariadb({ ...config, bigIntAsNumber: true, connectTimeout: 30_000 }); // It waits for one second else.
     try {
       await work(client);
     } finally {
