@@ -49,8 +49,8 @@ import { memoryWal } from "./storage/wal/memory-wal.ts";
 import { listening } from "./thread-parts.ts";
 import { VERSION } from "./version.ts";
 
-/** Rounds over all requests that read: code that was called so often is compiled well. */
-const ROUNDS = 4;
+/** Rounds over all requests that read, in each half: code that was called so often is compiled well. */
+const ROUNDS = 2;
 /** Milliseconds of work, pauses apart, after which nothing is read any more: a machine that is so busy has better to do. */
 const WORK_MS_MAX = 5000;
 /** Between two requests the thread is others' for as long as the last one took, and this many milliseconds at least. */
@@ -170,10 +170,9 @@ async function perform(settings: Settings, isOver: () => boolean): Promise<Perfo
     const { writes, reads, drops } = rehearsedRequests(Number(systemClock.nowNanos() / 1_000_000n), settings.prom_store.enable);
     let requests = 0;
     let millis = 0;
-    const isEnough = (): boolean => isOver() || millis > WORK_MS_MAX;
-    const perform = async (all: readonly RehearsedRequest[], service: HttpService): Promise<void> => {
+    const ask = async (all: readonly RehearsedRequest[], service: HttpService): Promise<void> => {
       for (const request of all) {
-        if (isEnough()) return;
+        if (isOver() || millis > WORK_MS_MAX) return;
         const taken = await answer(request, service);
         requests++;
         millis += taken;
@@ -182,8 +181,8 @@ async function perform(settings: Settings, isOver: () => boolean): Promise<Perfo
     };
     const [first] = services;
     assert(first !== undefined, "a service at least");
-    await perform(writes, first);
-    for (const service of services) for (let round = 0; round < ROUNDS / services.length; round++) await perform(reads, service);
+    await ask(writes, first);
+    for (const service of services) for (let round = 0; round < ROUNDS; round++) await ask(reads, service);
     for (const request of drops) await answer(request, first);
     return { requests, millis };
   } finally {

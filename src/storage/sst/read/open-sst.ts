@@ -6,8 +6,9 @@ import { errorText } from "../../../base/error.ts";
 import type { DataType } from "../../../column/data-type.ts";
 import type { Vector } from "../../../column/vector.ts";
 import type { ParquetFile } from "../../../format/parquet/reading/file.ts";
+import { hasPageSums } from "../../../format/parquet/page/page-sums.ts";
 import { decodeDictionary, decodePage } from "../../../format/parquet/reading/reader.ts";
-import type { PageDictionary, ParquetColumn } from "../../../format/parquet/types.ts";
+import type { PageDictionary } from "../../../format/parquet/types.ts";
 import type { ColumnSummary, RowBound, ScanMetrics } from "../../../table/scan.ts";
 import type { PageCache } from "../../cache/page-cache.ts";
 import type { Awaitable, FileReader } from "../../file-store/file-store.ts";
@@ -168,9 +169,7 @@ export class OpenSst {
 
   /** Reads all pages of times and of fields that are numbers, those of the last rows first, a page a step. */
   *numbersAhead(): Generator<() => Promise<Vector>, void> {
-    const { columns } = this.parquet;
-    const numbers = columns.keys().filter((c) => columns[c]?.role === "time" || isNumberField(columns[c]));
-    const wanted = [...numbers];
+    const wanted = this.parquet.columns.flatMap((column, c) => (column.role === "time" || hasPageSums(column) ? [c] : []));
     for (let page = this.layout.groups.length - 1; page >= 0; page--)
       for (const column of wanted) yield () => this.page(column, page, undefined);
   }
@@ -225,10 +224,6 @@ export class OpenSst {
     this.layout.dictionaries.set(key, dictionary);
     return dictionary;
   }
-}
-
-function isNumberField(column: ParquetColumn | undefined): boolean {
-  return column?.role === "field" && (column.type.kind === "int" || column.type.kind === "float");
 }
 
 function ascends(numbers: Uint32Array): boolean {
