@@ -16,7 +16,7 @@
  * processes in turn (2M rows of 4,000 machines): single-groupby-1-1-1 21 without, 11 with open files, 5.8 with points asked, 4.4 with pages
  * and as many points; cpu-max-all-8 37, 21, 20, 7; double-groupby-all 220, –, 180, 85. Second queries take 1.3, 2.6 and 45.
  *
- * It ends with the first query of a client: queries of a client that asked meanwhile took 1.3 to 2 x as long.
+ * It waits while clients ask (`rehearsed-asker.ts`), and ends where they go on asking.
  *
  * Nothing here changes the server's data, or touches its metrics, list of statements or log: requests go through an HTTP service that
  * listens nowhere, counts in a registry of its own and has no slow log. Nothing is flushed. With the machines' rows in files a first
@@ -37,6 +37,7 @@ import type { Settings } from "./config/settings.ts";
 import { LocalDb } from "./db/local-db.ts";
 import { Engine } from "./engine/engine.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
+import { type Answer, RehearsedAsker, TurnsBesideClients, sent } from "./rehearsed-asker.ts";
 import { rehearsedRequests, type RehearsedRequest } from "./rehearsed-requests.ts";
 import { newestRowsOf, newestRowsRequest, seriesReads } from "./rehearsed-tables.ts";
 import { routedService } from "./server/http/server.ts";
@@ -53,8 +54,6 @@ import { VERSION } from "./version.ts";
 const ROUNDS = 2;
 /** Milliseconds of work, pauses apart, after which nothing is read any more: a machine that is so busy has better to do. */
 const WORK_MS_MAX = 5000;
-/** Between two requests the thread is others' for as long as the last one took, and this many milliseconds at least. */
-const PAUSE_MS_MIN = 1;
 const CACHE_BYTES = 8 * 1024 * 1024;
 const MEMTABLE_BYTES = 64 * 1024 * 1024;
 
@@ -77,8 +76,8 @@ const TABLE_LIMITS: Limits = { timeoutMillis: 100, memoryBytesMax: 16 * 1024 * 1
 
 /** The server in which it is. */
 export interface RehearsedServer {
-  /** Whether a client has asked a query. */
-  isAsked(): boolean;
+  /** Queries of clients so far. */
+  asked(): number;
   /** Undefined: there are no tables of clients. */
   readonly engine: Engine | undefined;
 }
@@ -98,8 +97,8 @@ export interface Rehearsal {
  */
 export function rehearse(settings: Settings, logger: Logger, server: RehearsedServer): Rehearsal {
   const stopping = new AbortController();
-  const isOver = (): boolean => stopping.signal.aborted || server.isAsked();
-  const over = performAll(settings, isOver, server.engine).then(
+  const turns = new TurnsBesideClients(stopping.signal, () => server.asked());
+  const over = performAll(settings, turns, server.engine).then(
     (done) => logger.debug({ ...done }, "rehearsed"),
     (error: unknown) => logger.warn({ error: errorText(error) }, "cannot rehearse: first queries take longer"),
   );
@@ -109,7 +108,6 @@ export function rehearse(settings: Settings, logger: Logger, server: RehearsedSe
 /** What was done. */
 interface Performed {
   readonly requests: number;
-  readonly millis: number;
   /** Data files that are open afterwards, and what was asked of tables of clients and not answered. */
   readonly files?: number;
   /** Pages of them that are in the cache. */
@@ -118,99 +116,69 @@ interface Performed {
   readonly refused?: number;
 }
 
-async function performAll(settings: Settings, isOver: () => boolean, engine: Engine | undefined): Promise<Performed> {
-  const performed = await perform(settings, isOver);
+async function performAll(settings: Settings, turns: TurnsBesideClients, engine: Engine | undefined): Promise<Performed> {
+  const performed = await perform(settings, turns);
   if (engine === undefined) return performed;
-  return { ...performed, ...(await performOnTables(settings, isOver, engine)) };
+  return { ...performed, ...(await performOnTables(settings, turns, engine)) };
 }
 
-/** Opens the newest files, and asks the tables that are then wholly open. */
-async function performOnTables(
-  settings: Settings,
-  isOver: () => boolean,
-  engine: Engine,
-): Promise<Pick<Performed, "files" | "pages" | "asked" | "refused">> {
-  const { files, tables, pages } = await engine.openAhead(async () => {
-    await Bun.sleep(PAUSE_MS_MIN);
-    return !isOver();
-  });
-  const scheduler = new Scheduler();
-  const services = PLAN_BYTES.map((planBytes) => serviceOn(engine, scheduler, settings, { ...TABLE_LIMITS, planBytes }));
-  let asked = 0;
-  let refused = 0;
-  let millis = 0;
-  const ask = async (request: RehearsedRequest, service = services[0]): Promise<Answer | undefined> => {
-    if (service === undefined || isOver() || millis > TABLES_WORK_MS_MAX) return undefined;
-    const answer = await sent(request, service);
-    asked++;
-    millis += answer.millis;
-    await Bun.sleep(Math.max(PAUSE_MS_MIN, answer.millis));
-    if (answer.isGood) return answer;
-    refused++; // It took too long, or the table is gone, or a file damaged: whose query wants it is told.
-    return undefined;
-  };
-  let rounds = TABLE_ROUNDS;
-  for (const table of tables.slice(0, TABLES_MAX)) {
-    const newest = newestRowsRequest(table);
-    const answer = newest === undefined ? undefined : await ask(newest);
-    const rows = answer === undefined ? undefined : newestRowsOf(answer.text);
-    if (rows === undefined) continue;
-    const reads = seriesReads(table, rows);
-    for (; rounds > 0; rounds--) for (const service of services) for (const request of reads) await ask(request, service);
-    rounds = 1;
-  }
-  return { files, pages, asked, refused };
-}
-
-async function perform(settings: Settings, isOver: () => boolean): Promise<Performed> {
+async function perform(settings: Settings, turns: TurnsBesideClients): Promise<Performed> {
   const scheduler = new Scheduler();
   const engine = await engineInMemory(scheduler);
   try {
     const services = PLAN_BYTES.map((planBytes) => serviceOn(engine, scheduler, settings, { ...LIMITS, planBytes }));
     const { writes, reads, drops } = rehearsedRequests(Number(systemClock.nowNanos() / 1_000_000n), settings.prom_store.enable);
-    let requests = 0;
-    let millis = 0;
+    const asker = new RehearsedAsker(turns, WORK_MS_MAX);
     const ask = async (all: readonly RehearsedRequest[], service: HttpService): Promise<void> => {
       for (const request of all) {
-        if (isOver() || millis > WORK_MS_MAX) return;
-        const taken = await answer(request, service);
-        requests++;
-        millis += taken;
-        await Bun.sleep(Math.max(PAUSE_MS_MIN, taken));
+        const answer = await asker.ask(request, service);
+        if (answer === undefined) return;
+        assertGood(answer, request);
       }
     };
     const [first] = services;
     assert(first !== undefined, "a service at least");
     await ask(writes, first);
     for (const service of services) for (let round = 0; round < ROUNDS; round++) await ask(reads, service);
-    for (const request of drops) await answer(request, first);
-    return { requests, millis };
+    for (const request of drops) assertGood(await sent(request, first), request);
+    return { requests: asker.asked };
   } finally {
     await engine.close();
   }
 }
 
-/** Milliseconds that a request took. @throws Error when it was refused */
-async function answer(request: RehearsedRequest, service: HttpService): Promise<number> {
-  const { text, isGood, millis } = await sent(request, service);
-  if (!isGood) throw new Error(`refused: ${request.path.slice(0, 200)}: ${text.slice(0, 200)}`);
-  return millis;
+/** @throws Error when the request was refused: all of a rehearsal's own are right */
+function assertGood({ isGood, text }: Answer, { path }: RehearsedRequest): void {
+  if (!isGood) throw new Error(`refused: ${path.slice(0, 200)}: ${text.slice(0, 200)}`);
 }
 
-/** What came of a request. */
-interface Answer {
-  readonly text: string;
-  readonly isGood: boolean;
-  readonly millis: number;
-}
-
-async function sent({ path, body }: RehearsedRequest, service: HttpService): Promise<Answer> {
-  const began = systemClock.monotonicMillis();
-  const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": String(body?.length ?? 0) };
-  const sent = new Request(`http://127.0.0.1${path}`, body === undefined ? {} : { method: "POST", body, headers });
-  const response = await service.handle(sent, { requestIP: () => null, timeout: () => undefined });
-  const text = await response.text();
-  return { text, isGood: response.ok, millis: systemClock.monotonicMillis() - began };
+/** Opens the newest files, and asks the tables that are then wholly open. */
+async function performOnTables(settings: Settings, turns: TurnsBesideClients, engine: Engine): Promise<Omit<Performed, "requests">> {
+  const { files, tables, pages } = await engine.openAhead(async () => {
+    await Bun.sleep(1);
+    return await turns.next();
+  });
+  const scheduler = new Scheduler();
+  const services = PLAN_BYTES.map((planBytes) => serviceOn(engine, scheduler, settings, { ...TABLE_LIMITS, planBytes }));
+  const asker = new RehearsedAsker(turns, TABLES_WORK_MS_MAX);
+  let refused = 0;
+  /** Undefined: it took too long, or the table is gone, or a file damaged: whose query wants it is told. Or it is over. */
+  const ask = async (request: RehearsedRequest, service = services[0]): Promise<string | undefined> => {
+    const answer = service && (await asker.ask(request, service));
+    if (answer?.isGood === false) refused++;
+    return answer?.isGood === true ? answer.text : undefined;
+  };
+  let rounds = TABLE_ROUNDS;
+  for (const table of tables.slice(0, TABLES_MAX)) {
+    const newest = newestRowsRequest(table);
+    const answer = newest === undefined ? undefined : await ask(newest);
+    const rows = answer === undefined ? undefined : newestRowsOf(answer);
+    if (rows === undefined) continue;
+    const reads = seriesReads(table, rows);
+    for (; rounds > 0; rounds--) for (const service of services) for (const request of reads) await ask(request, service);
+    rounds = 1;
+  }
+  return { files, pages, asked: asker.asked, refused };
 }
 
 async function engineInMemory(scheduler: Scheduler): Promise<Engine> {

@@ -81,8 +81,8 @@ const STOP_GRACE_MILLIS = 10_000;
 export interface Standalone {
   /** `http://host:port`. */
   readonly url: string;
-  /** Whether a client has asked a query. */
-  isAsked(): boolean;
+  /** Queries of clients so far. */
+  asked(): number;
   /** For who asks it past all servers. */
   readonly engine: Engine;
   /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
@@ -162,7 +162,7 @@ export async function startStandalone(
   return {
     url: http.url,
     reload: () => reloads.run(),
-    isAsked: () => scheduler.queries.asked > 0,
+    asked: () => scheduler.queries.asked,
     engine: database.engine,
     stop: () => stopped(running, logger),
   };

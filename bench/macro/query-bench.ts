@@ -30,6 +30,8 @@ export interface QueryResult extends EngineFigures {
   readonly veryFirstMs: number;
   /** The same of another process, whose server had rested: what it does by itself after a start was over. NaN where none was started. */
   readonly restedFirstMs: number;
+  /** The first of this type of a third process, which answered another type as soon as it was ready, and has rested since; NaN as above. */
+  readonly firstSightMs: number;
   readonly firstMsP50: number;
   readonly rssBytesPeak: number;
   /** The same rows elsewhere; `undefined` when it was not asked. */
@@ -78,12 +80,20 @@ interface TypeTimings {
   readonly type: string;
   readonly timings: readonly QueryTiming[];
   readonly restedFirstMs: number;
+  readonly firstSightMs: number;
   readonly rssBytesPeak: number;
 }
 
-/** The first query of a process that has rested. */
-async function firstRested({ target, directory }: QueryStore, query: Query): Promise<number> {
+/** A server goes on with what it does by itself when nobody has asked for a second. */
+const QUIET_MS = 1500;
+
+/** Milliseconds of the first query of a process that has rested, after another that was asked at once, if one is given. */
+async function firstRested({ target, directory }: QueryStore, query: Query, before?: Query): Promise<number> {
   const { baseUrl, server } = await target.start(directory);
+  if (before !== undefined) {
+    await sqlBody(baseUrl, before.sql);
+    await Bun.sleep(QUIET_MS);
+  }
   await waitUntilIdle(server.pid);
   const started = performance.now();
   await sqlBody(baseUrl, query.sql);
@@ -104,13 +114,16 @@ async function timeInVarve({ varve, queries, rounds, startsAnew }: QueryPlan, ty
       queries.filter((query) => query.type === type),
       rounds,
     );
-    found.push({ type, timings, restedFirstMs: Number.NaN, rssBytesPeak: readProcess(server.pid).rssBytesPeak });
+    const { rssBytesPeak } = readProcess(server.pid);
+    found.push({ type, timings, restedFirstMs: Number.NaN, firstSightMs: Number.NaN, rssBytesPeak });
   }
   await server.stop();
   const first = queries.find((query) => query.type === types[0]);
   if (!startsAnew || first === undefined) return found;
   const restedFirstMs = await firstRested(varve, first);
-  return found.map((type) => ({ ...type, restedFirstMs }));
+  const other = queries.find((query) => query.type !== first.type);
+  const firstSightMs = other === undefined ? Number.NaN : await firstRested(varve, first, other);
+  return found.map((type) => ({ ...type, restedFirstMs, firstSightMs }));
 }
 
 async function timeInDuckdb({ varve, queries, rounds, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
@@ -182,7 +195,7 @@ function nanosPerUnit(column: ResultColumn): bigint | undefined {
 }
 
 function summarize(
-  { type, timings, restedFirstMs, rssBytesPeak }: TypeTimings,
+  { type, timings, restedFirstMs, firstSightMs, rssBytesPeak }: TypeTimings,
   duckdb: EngineFigures | undefined,
   influxdb: EngineFigures | undefined,
 ): QueryResult {
@@ -192,6 +205,7 @@ function summarize(
     rows: Math.max(...timings.map((timing) => timing.digest?.rows ?? 0)),
     veryFirstMs: firsts[0] ?? Number.NaN,
     restedFirstMs,
+    firstSightMs,
     firstMsP50: percentile(firsts, 0.5),
     ...warmFigures(timings),
     rssBytesPeak,

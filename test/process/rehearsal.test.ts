@@ -18,10 +18,10 @@ function settingsWith(env: Readonly<Record<string, string>>): Settings {
 async function rehearsed(
   settings: Settings,
   isStopped: boolean,
-  isLate: () => boolean = () => false,
+  asked: () => number = () => 0,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { logger, entries } = recordingLogger();
-  const rehearsal = rehearse(settings, logger, { isAsked: isLate, engine: undefined });
+  const rehearsal = rehearse(settings, logger, { asked, engine: undefined });
   if (isStopped) rehearsal.stop();
   await rehearsal.over;
   expect(entries.map(({ level, message }) => `${level}: ${message}`)).toEqual(["debug: rehearsed"]);
@@ -46,9 +46,20 @@ test("one that is stopped sends nothing more", async () => {
   expect(await rehearsed(settingsWith({}), true)).toMatchObject({ requests: 0 });
 });
 
-test("one ends when a client asks", async () => {
+test("one waits while clients ask, and goes on after that", async () => {
+  const settings = settingsWith({ VARVE__PROM_STORE__ENABLE: "false" });
+  const alone = (await rehearsed(settings, false)) as { readonly requests: number };
+  let looks = 0;
+  expect(await rehearsed(settings, false, () => Math.min(++looks, 10))).toEqual(alone);
+  expect(looks).toBeGreaterThan(25 + alone.requests); // It was looked at twenty times until it was quiet.
+});
+
+test("one that waits is stopped", async () => {
   let asked = 0;
-  expect(await rehearsed(settingsWith({}), false, () => ++asked > 2)).toMatchObject({ requests: 2 });
+  const rehearsal = rehearse(settingsWith({}), recordingLogger().logger, { asked: () => ++asked, engine: undefined });
+  while (asked < 3) await Bun.sleep(10);
+  rehearsal.stop();
+  await rehearsal.over;
 });
 
 /** Counters of statements that are not 0. */

@@ -52,6 +52,7 @@ const WIRING: readonly string[] = [
   "query-threads.ts",
   "thread-parts.ts",
   "rehearsal.ts",
+  "rehearsed-asker.ts",
   "rehearsed-requests.ts",
   "rehearsed-tables.ts",
   "version.ts",
