@@ -5,7 +5,7 @@ import type { Logger } from "../base/log.ts";
 import type { ServerMemory } from "../base/memory/server-memory.ts";
 import type { MergeExecutor } from "../storage/compaction/merge-executor.ts";
 import type { FileStore } from "../storage/file-store/file-store.ts";
-import type { MetaStore } from "../storage/meta-store/meta-store.ts";
+import type { Fenced, MetaStore } from "../storage/meta-store/meta-store.ts";
 import type { FlushExecutor } from "../storage/sst/write/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { OnBackgroundWork } from "./background-work.ts";
@@ -52,6 +52,11 @@ export interface EngineParts {
    * acknowledges and commits nothing any more.
    */
   readonly onBug: (error: Error) => void;
+  /**
+   * Called once when another owner has taken the meta store over. Writes are refused from then on, and no file is deleted; the engine has
+   * to be closed, which then flushes nothing. Default: nobody is told.
+   */
+  readonly onFenced?: (why: Fenced) => void;
   /** Is told of each flush and merge that ended well. Default: nobody is. */
   readonly onWork?: OnBackgroundWork | undefined;
   /** Most bytes of decoded pages kept. */

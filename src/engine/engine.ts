@@ -31,6 +31,7 @@ import { takeGroup } from "./flush/flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
 import { LogLedger } from "./log/log-ledger.ts";
+import { NOTHING_TO_TAKE } from "./schema/commits.ts";
 import { LOG_KEY } from "./schema/meta-codec.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
@@ -64,7 +65,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("recover.files-checked");
     await made.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, logger: parts.logger }, check);
-    if (parts.meta.get(LOG_KEY) === undefined) parts.meta.commit([{ key: LOG_KEY, value: true }]);
+    if (made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
     failPoint("recover.before-trim");
     await made.trimmer.trim();
     for (const { database, name, isUnfinished } of made.schemas.allSchemas()) {
@@ -306,7 +307,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
   async close(): Promise<void> {
-    const { upkeep, backups, flushes, compactor, flusher, flushExecutor, streams, live, meta } = this.parts;
+    const { upkeep, backups, flushes, compactor, flusher, flushExecutor, streams, live, meta, commits } = this.parts;
     failPoint("close.begun");
     await upkeep.close();
     await backups.close();
@@ -315,7 +316,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const failures: unknown[] = [];
     let isAllInFiles = false;
     try {
-      isAllInFiles = await this.flushBeforeClose();
+      isAllInFiles = commits.fenced === undefined && (await this.flushBeforeClose());
     } catch (error) {
       failures.push(error); // Said once all is closed.
     }
@@ -329,7 +330,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
     failPoint("close.log-closed");
     for (const { table } of live.entries()) await table.region.close(false);
-    if (isAllInFiles && failures.length === 0) meta.commit([{ key: LOG_KEY, value: undefined }]); // Nobody needs it now.
+    // Nobody needs it now.
+    if (isAllInFiles && failures.length === 0) await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
     meta.close();
     failPoint("close.done");
     if (failures.length > 0) throw failures[0];

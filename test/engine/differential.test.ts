@@ -16,6 +16,13 @@ test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: eve
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
   "seed %i: so it does where the catalogue answers later",
   async (seed) => {
-    expect(await live(seed, STEPS, true)).toBeUndefined();
+    expect(await live(seed, STEPS, "catalog")).toBeUndefined();
+  },
+);
+
+test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
+  "seed %i: so it does where the meta store answers later",
+  async (seed) => {
+    expect(await live(seed, STEPS, "meta")).toBeUndefined();
   },
 );

@@ -60,15 +60,25 @@ interface Live {
   nextColumn: number;
 }
 
-/** Lives one life of `steps` steps, over a catalogue of its own or one that answers later. @throws Error with the seed and the step */
-export async function live(seed: number, steps: number, isLate = false): Promise<void> {
+/** What answers later than on one machine. */
+export type Late = "catalog" | "meta";
+
+/**
+ * Lives one life of `steps` steps, over a catalogue and a meta store that answer at once or of which one does later.
+ *
+ * @throws Error with the seed and the step
+ */
+export async function live(seed: number, steps: number, late?: Late): Promise<void> {
   const random = seededRandom(seed);
   const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
   const clock = new MovingClock(START_NANOS);
   const threads = random.below(THREADS_MAX + 1);
-  const late = isLate ? { lateCatalog: seededRandom(seed + 1), limits: { stallMillis: 10_000 } } : {};
-  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads, ...late }), clock, isLate);
+  const isLate = late !== undefined;
+  const lateRandom = seededRandom(seed + 1);
+  const lates = late === "meta" ? { lateMeta: lateRandom } : { lateCatalog: lateRandom };
+  const later = isLate ? { ...lates, limits: { stallMillis: 10_000 } } : {};
+  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads, ...later }), clock, isLate);
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();

@@ -17,7 +17,7 @@ const TIME = "greptime_timestamp";
 export const AUTO: WriteOptions = { autoCreate: true, tableOptions: {} };
 
 /** A scan of everything. */
-const EVERYTHING: Omit<ScanRequest, "projection"> = {
+export const EVERYTHING: Omit<ScanRequest, "projection"> = {
   timeRange: ALL_TIME,
   tagPredicates: [],
   fieldBounds: [],

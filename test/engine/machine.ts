@@ -22,11 +22,12 @@ import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compa
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { memoryFileStore } from "../../src/storage/file-store/memory-file-store.ts";
 import { memoryMetaStore } from "../../src/storage/meta-store/memory-meta-store.ts";
-import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
+import type { LocalMetaStore, MetaStore } from "../../src/storage/meta-store/meta-store.ts";
 import type { FlushJob } from "../../src/storage/sst/write/flush.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/write/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+import { LateMeta } from "./late-meta.ts";
 import { LateCatalog } from "./late-catalog.ts";
 import { type Links, makeLinks } from "./thread-links.ts";
 import { unexpectedBug } from "./unexpected-bug.ts";
@@ -48,6 +49,8 @@ const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isFor
 
 /** VARVE_LATE_CATALOG=7: every machine has a catalogue that others share, with that seed. For runs of other tests over it. */
 const LATE: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_CATALOG"]);
+/** VARVE_LATE_META=7: every machine has a meta store that answers later what is of files, with that seed. For runs of other tests. */
+const LATE_META: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_META"]);
 
 function lateOfEnvironment(seed: string | undefined): Random | undefined {
   return seed === undefined ? undefined : seededRandom(Number(seed));
@@ -69,18 +72,22 @@ export interface MachineOptions {
   readonly memory?: ServerMemory;
   /** Is told of bugs that would end the process; by default they fail the test. */
   readonly onBug?: (error: Error) => void;
+  /** Is told that the meta store is another's; by default nobody is. */
+  readonly onFenced?: (why: Error) => void;
   /** When what is known of series begins anew; by default every time that `engine.keepUp` is called. */
   readonly seriesRenewal?: SeriesRenewalLimits;
   /** Ingest threads beside the engine, all of them on this one; 0 by default. */
   readonly threads?: number;
   /** Seeds a catalogue that others share, and that answers later (late-catalog.ts). Default: this machine's own. */
   readonly lateCatalog?: Random;
+  /** Seeds a meta store that answers later (late-meta.ts). Default: it answers at once. */
+  readonly lateMeta?: Random;
 }
 
 /** See the file header. One engine runs at a time. */
 export class Machine {
   readonly files: Map<string, Uint8Array> = new Map();
-  readonly meta: MetaStore = memoryMetaStore();
+  readonly meta: LocalMetaStore = memoryMetaStore();
   wal: MemoryWal;
   /** Logs of ingest threads by number, also of those that are no longer there. */
   readonly threadWals: Map<number, MemoryWal> = new Map();
@@ -93,6 +100,8 @@ export class Machine {
   engine!: Engine;
   /** The catalogue where it answers later. */
   catalog!: LateCatalog;
+  /** The meta store where it answers later. */
+  lateMeta: LateMeta | undefined;
   recovery!: WalRecoveryReport;
   /** Why the next flushes fail; undefined: they do not. */
   flushFailure: string | undefined;
@@ -189,7 +198,11 @@ export class Machine {
     const { clock = systemClock, logger = silentLogger, limits, compaction, lateCatalog = LATE } = this.options;
     const bare = memoryFileStore(this.files);
     const files = this.options.wrapFiles?.(bare) ?? bare;
-    const meta = this.metaOf(this.life);
+    const { lateMeta = LATE_META } = this.options;
+    this.lateMeta = lateMeta === undefined ? undefined : new LateMeta(lateMeta, this.options.lateMeta === undefined);
+    const plain = this.metaOf(this.life);
+    const wrapped = this.options.wrapMeta?.(plain) ?? plain;
+    const meta = this.lateMeta?.over(wrapped) ?? wrapped;
     const shared = new SharedState(this.threadCount);
     this.shared = shared;
     const threadLogs = [...this.threadWals].map(([id, wal]) => ({
@@ -203,7 +216,7 @@ export class Machine {
       wal: this.wal,
       shared,
       threadLogs,
-      meta: this.options.wrapMeta?.(meta) ?? meta,
+      meta,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
@@ -214,6 +227,7 @@ export class Machine {
       compaction: { ...NO_COMPACTION, ...compaction },
       pageCacheBytes: 1 << 20,
       onBug: (error) => this.onBug(error),
+      ...(this.options.onFenced === undefined ? {} : { onFenced: this.options.onFenced }),
       ...(this.options.places === undefined ? {} : { places: this.options.places }),
       ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
       ...(lateCatalog === undefined
@@ -261,7 +275,8 @@ export class Machine {
       commit: (changes) => {
         this.commitCount++;
         if (this.commitFailure !== undefined) throw new DbError(StatusCode.StorageUnavailable, this.commitFailure);
-        if (life === this.life) meta.commit(changes);
+        if (life !== this.life) return new Promise<void>(() => undefined); // A dead machine does nothing any more.
+        return meta.commit(changes);
       },
       settled: () => (life === this.life ? meta.settled() : new Promise(() => undefined)),
       secure: () => meta.secure(),

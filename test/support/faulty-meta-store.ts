@@ -34,8 +34,9 @@ export function faultyMetaStore(store: MetaStore): FaultyMetaStore {
     },
     commit(changes) {
       check("commit", "write");
-      store.commit(changes);
-      check("commit-unknown", "write");
+      const answer = store.commit(changes);
+      if (answer instanceof Promise) return answer.then(() => check("commit-unknown", "write"));
+      return check("commit-unknown", "write");
     },
     async settled() {
       await faults.pass();

@@ -11,6 +11,7 @@
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
+import { PromptTurns } from "../../base/scheduler/prompt-turns.ts";
 import type { CatalogAnswer, CatalogPort } from "../schema/catalog-port.ts";
 import type { SchemaStore } from "../schema/schema-store.ts";
 
@@ -24,8 +25,7 @@ export type MakePlan = () => readonly MetaChange[] | undefined;
 export class CatalogChanges {
   private readonly schemas: SchemaStore;
   private readonly port: CatalogPort;
-  /** Ends with the last change that was asked for; undefined while none is under way. Never rejects. */
-  private last: Promise<unknown> | undefined;
+  private readonly turns: PromptTurns = new PromptTurns();
 
   constructor(schemas: SchemaStore, port: CatalogPort) {
     this.schemas = schemas;
@@ -39,11 +39,14 @@ export class CatalogChanges {
    * @throws DbError of the plan; StorageUnavailable
    */
   make(plan: MakePlan): Promise<void> | undefined {
+    const { version } = this.schemas;
     const changes = plan();
     if (changes === undefined) return undefined;
-    if (this.last !== undefined) return this.behind(this.last.then(() => this.rounds(plan, this.planned(plan))));
-    const answer = this.port.commit(changes, this.schemas.version);
-    return answer === "taken" ? undefined : this.behind(this.rounds(plan, answer));
+    const made = this.turns.run(() => {
+      const answer = version === this.schemas.version ? this.port.commit(changes, version) : this.planned(plan);
+      return answer === "taken" ? undefined : this.rounds(plan, answer);
+    });
+    return made instanceof Promise ? made : undefined;
   }
 
   private planned(plan: MakePlan): CatalogAnswer | Promise<CatalogAnswer> {
@@ -57,13 +60,5 @@ export class CatalogChanges {
     if (answer === "taken") return;
     const why = `others changed it ${ROUNDS_MAX} times meanwhile; try again`;
     throw new DbError(StatusCode.StorageUnavailable, `cannot change the catalogue: ${why}`, { retryAfterSeconds: 1 });
-  }
-
-  private behind(made: Promise<void>): Promise<void> {
-    const last: Promise<unknown> = Promise.allSettled([made]).then(() => {
-      if (this.last === last) this.last = undefined;
-    });
-    this.last = last;
-    return made;
   }
 }

@@ -11,6 +11,7 @@ import type { TimeRange } from "../../table/scan.ts";
 import { tableNotFound } from "../../table/not-found.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { truncationOf } from "../compaction/file-expiry.ts";
+import type { Commits } from "../schema/commits.ts";
 import { fileKey, flushedKey } from "../schema/meta-codec.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { TableChangesParts } from "./table-changes.ts";
@@ -18,6 +19,7 @@ import type { TablesInForce } from "../catalog/tables-in-force.ts";
 
 /** What a truncation touches. */
 export interface TruncationParts extends TableChangesParts {
+  readonly commits: Commits;
   readonly sequences: SequenceCounter;
 }
 
@@ -38,25 +40,37 @@ export class Truncation {
     const entry = this.tables.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     const { region } = entry.table;
-    const { meta, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
+    const { meta, commits, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
+    const { live } = this.tables;
     const { id } = region.schemaNow;
     const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
     if (ranges !== undefined) await compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
-    const files = truncationOf(region.dataFiles, isChosen).removed;
-    // A flush whose commit has not settled has entries of files that the region does not know yet.
-    const keys = ranges === undefined ? meta.list(fileKey(id)).map(({ key }) => key) : files.map((file) => fileKey(id, file.id));
-    if (ranges === undefined) keys.push(...flusher.uncommittedKeys(region));
-    const changes: MetaChange[] = keys.map((key) => ({ key, value: undefined }));
-    // Everything that was appended to the log until now goes; what comes later has a higher sequence.
-    const { newest } = sequences;
-    if (ranges === undefined) changes.push({ key: flushedKey(id), value: newest });
-    failPoint("truncate.before-commit");
-    meta.commit(changes);
-    const taken = sure.run("rows that were truncated are gone", () => {
-      failPoint("truncate.after-commit");
-      compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-      return region.takeAway(files, ranges === undefined ? newest : undefined);
-    });
+    const chosen = (): readonly DataFile[] => truncationOf(region.dataFiles, isChosen).removed;
+    let keys: readonly string[] = [];
+    let newest = 0;
+    const plan = (): readonly MetaChange[] | undefined => {
+      if (!live.isLive(region)) return undefined;
+      failPoint("truncate.before-commit");
+      if (ranges !== undefined) {
+        keys = chosen().map((file) => fileKey(id, file.id));
+        return keys.map(removalOf);
+      }
+      // A flush whose commit has not settled has entries of files that the region does not know yet.
+      keys = [...meta.list(fileKey(id)).map(({ key }) => key), ...flusher.uncommittedKeys(region)];
+      // Everything that was appended to the log until now goes; what comes until the store answers has a higher sequence.
+      ({ newest } = sequences);
+      region.freeze(newest, threads.isShared);
+      return [...keys.map(removalOf), { key: flushedKey(id), value: newest }];
+    };
+    const taken = await commits.make(plan, () =>
+      sure.run("rows that were truncated are gone", () => {
+        failPoint("truncate.after-commit");
+        compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
+        // As they are now: a flush may have ended since, of rows that go.
+        return region.takeAway(chosen(), ranges === undefined ? newest : undefined);
+      }),
+    );
+    if (taken === undefined) throw tableNotFound(database, name);
     await meta.settled();
     await threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
     await flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
@@ -78,6 +92,10 @@ export class Truncation {
     if (later !== undefined) await later;
     await this.parts.meta.settled();
   }
+}
+
+function removalOf(key: string): MetaChange {
+  return { key, value: undefined };
 }
 
 /** Whether all times of a file are in the range. */

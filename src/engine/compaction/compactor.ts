@@ -35,6 +35,7 @@ import { type Expiry, timeUnitOf } from "../time/expiry.ts";
 import { expiredFiles, livingFrom, olderOf } from "./file-expiry.ts";
 import { FileSwaps } from "./file-swaps.ts";
 import { mayWait, MergePatience } from "./merge-patience.ts";
+import { type Commits, NOTHING_TO_TAKE } from "../schema/commits.ts";
 import { uncleanKey } from "../schema/meta-codec.ts";
 
 /** When and how much to merge, where a table's options do not say otherwise. */
@@ -49,7 +50,7 @@ export interface CompactionHost {
   /** False once the table is dropped. */
   isLive(region: Region): boolean;
   /** An id for a data file, never given out before. @throws DbError StorageUnavailable */
-  takeFileId(): number;
+  takeFileId(): Promise<number>;
   /** Whether the disk has room for a file of so many bytes. */
   hasRoomFor(bytes: number): boolean;
 }
@@ -58,6 +59,7 @@ export interface CompactionHost {
 export interface CompactorParts {
   readonly merger: MergeExecutor;
   readonly meta: MetaStore;
+  readonly commits: Commits;
   readonly files: FileStore;
   readonly clock: Clock;
   readonly expiry: Expiry;
@@ -122,7 +124,7 @@ export class Compactor {
   constructor(parts: CompactorParts, host: CompactionHost) {
     this.parts = parts;
     this.host = host;
-    this.swaps = new FileSwaps(parts.meta, parts.files, parts.sure);
+    this.swaps = new FileSwaps({ ...parts, isLive: (region) => host.isLive(region) });
     this.patience = new MergePatience(parts.clock);
   }
 
@@ -291,8 +293,12 @@ export class Compactor {
     for (const file of await tables.filesToClean(share)) {
       if (this.host.isLive(region) && region.hasFiles([file])) await this.merge(region, [file], minTime);
     }
-    if (!this.host.isLive(region) || tables.isUnclean()) return; // Another table was dropped meanwhile: its mark stays.
-    this.parts.meta.commit([{ key: uncleanKey(region.schemaNow.id), value: undefined }]);
+    // Another table that was dropped meanwhile keeps its mark.
+    const isClean = (): boolean => this.host.isLive(region) && !tables.isUnclean();
+    await this.parts.commits.make(
+      () => (isClean() ? [{ key: uncleanKey(region.schemaNow.id), value: undefined }] : undefined),
+      NOTHING_TO_TAKE,
+    );
     await this.parts.meta.settled();
   }
 
@@ -300,28 +306,28 @@ export class Compactor {
   private async removeExpired(region: Region, minTime: bigint | undefined): Promise<void> {
     const expired = expiredFiles(region.dataFiles, minTime);
     if (expired.length === 0 || !this.host.isLive(region)) return;
-    await this.swaps.swap(region, expired, []);
+    if (!(await this.swaps.swap(region, expired, []))) return;
     this.parts.logger.debug({ table: region.schemaNow.name, files: expired.length }, "removed files whose rows have expired");
   }
 
   /** @param isStrict whether rows before `minTime` go even where an older version of them stays */
   private async merge(region: Region, inputs: PickedFiles, minTime: bigint | undefined, isStrict = false): Promise<void> {
-    const { merger, clock, files, workerMemory } = this.parts;
+    const { merger, clock, files, workerMemory, commits } = this.parts;
     const started = clock.monotonicMillis();
+    commits.check();
     this.checkRoom(inputs);
     const release = region.retainFiles();
     workerMemory.take(WORKER_BYTES);
     try {
-      const job = jobOf(region, inputs, minTime, this.host.takeFileId(), clock);
+      const job = jobOf(region, inputs, minTime, await this.host.takeFileId(), clock);
       failPoint("compact.before-merge");
       const made = await merger.merge(isStrict ? { ...job, minTime } : job);
-      if (!this.host.isLive(region) || !region.hasFiles(inputs)) {
+      if (!(await this.swaps.swap(region, inputs, made === undefined ? [] : [made]))) {
         // Dropped or emptied meanwhile: the rows are not wanted any more.
         failPoint("compact.before-discard");
         if (made !== undefined) await files.delete(made.name);
         return;
       }
-      await this.swaps.swap(region, inputs, made === undefined ? [] : [made]);
       this.count(region, inputs, made, clock.monotonicMillis() - started);
     } finally {
       workerMemory.give(WORKER_BYTES);

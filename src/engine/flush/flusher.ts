@@ -23,6 +23,7 @@ import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import type { LiveTables } from "../catalog/live-tables.ts";
 import type { LogTrimmer } from "./log-trimmer.ts";
 import { encodeFile, fileKey, flushedKey } from "../schema/meta-codec.ts";
+import type { Commits } from "../schema/commits.ts";
 import type { FileIds } from "../schema/file-ids.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
@@ -30,6 +31,7 @@ import type { ThreadHosts } from "../threads/thread-hosts.ts";
 /** What a flusher works with. */
 export interface FlusherParts {
   readonly meta: MetaStore;
+  readonly commits: Commits;
   readonly files: FileStore;
   readonly executor: FlushExecutor;
   readonly clock: Clock;
@@ -99,16 +101,18 @@ export class Flusher {
 
   /** Deletes files of flushes of a table whose rows are gone, once that is durable; call it when `idle` has resolved. */
   async forget(region: Region): Promise<void> {
-    for (const [memtable, { region: owner, made }] of this.uncommitted) {
-      if (owner !== region) continue;
+    // A flush of newer rows may begin while files are deleted: what it makes stays.
+    for (const [memtable, { region: owner, made }] of Array.from(this.uncommitted)) {
+      if (owner !== region || region.waits(memtable)) continue;
       this.uncommitted.delete(memtable);
       await this.discard(made);
     }
   }
 
   private async flushNow(regions: readonly Region[]): Promise<ReadonlyMap<Region, unknown>> {
-    const { sequences, trimmer, threads, sure } = this.parts;
+    const { sequences, trimmer, threads, sure, commits } = this.parts;
     sure.check();
+    commits.check();
     failPoint("flush.before-freeze");
     const sealed = sequences.newest;
     for (const region of regions) region.freeze(sealed, threads.isShared);
@@ -148,28 +152,31 @@ export class Flusher {
 
   /** Returns the regions that may have more to flush: those whose rows are in files now. */
   private async flushMemtables(work: readonly FlushWork[], failures: Map<Region, unknown>): Promise<readonly Region[]> {
-    const { meta, clock, logger } = this.parts;
+    const { meta, commits, clock, logger } = this.parts;
     const started = clock.monotonicMillis();
     const written = await this.writeAll(work, failures);
-    const wanted: FlushedWork[] = [];
-    for (const flushed of written) {
-      this.uncommitted.delete(flushed.memtable);
-      if (this.isWanted(flushed)) wanted.push(flushed);
-      else await this.discard(flushed.made);
-    }
-    if (wanted.length === 0) return [];
-    failPoint("flush.before-commit");
-    this.parts.sure.check(); // A row that is stored and not in memory would count as being in these files.
-    for (const { region, memtable, made } of wanted) this.uncommitted.set(memtable, { region, made });
+    // Until all is done: who removes rows meanwhile takes these entries away as well.
+    for (const { region, memtable, made } of written) this.uncommitted.set(memtable, { region, made });
+    let wanted: readonly FlushedWork[] = written; // None is given up before its turn.
     try {
-      meta.commit(wanted.flatMap(changesOf));
-      failPoint("flush.after-commit");
+      await commits.make(
+        () => {
+          wanted = written.filter((flushed) => this.isWanted(flushed));
+          if (wanted.length === 0) return undefined;
+          failPoint("flush.before-commit");
+          this.parts.sure.check(); // A row that is stored and not in memory would count as being in these files.
+          return wanted.flatMap(changesOf);
+        },
+        () => failPoint("flush.after-commit"),
+      );
       await meta.settled();
       failPoint("flush.after-settled");
     } catch (error) {
       for (const { region } of wanted) failures.set(region, error);
+      await this.discardAll(written, wanted);
       return [];
     }
+    await this.discardAll(written, wanted);
     for (const { memtable } of wanted) this.uncommitted.delete(memtable);
     const done: Region[] = [];
     for (const flushed of wanted) {
@@ -216,7 +223,7 @@ export class Flusher {
   private async write(region: Region, memtable: Memtable): Promise<readonly DataFile[]> {
     const { executor, fileIds, workerMemory } = this.parts;
     const idCount = filesOfFlushMax(region.schemaNow, memtable.chunks, memtable.times);
-    const firstFileId = fileIds.take(idCount);
+    const firstFileId = await fileIds.take(idCount);
     const bytes = memtable.bytes * WORKER_BYTES_PER_BYTE;
     workerMemory.take(bytes);
     try {
@@ -225,6 +232,14 @@ export class Flusher {
       return made;
     } finally {
       workerMemory.give(bytes);
+    }
+  }
+
+  /** Deletes what was written for rows that are no longer wanted. */
+  private async discardAll(written: readonly FlushedWork[], wanted: readonly FlushedWork[]): Promise<void> {
+    for (const { memtable, made } of written.filter((flushed) => !wanted.includes(flushed))) {
+      this.uncommitted.delete(memtable);
+      await this.discard(made);
     }
   }
 

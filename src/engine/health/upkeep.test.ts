@@ -30,7 +30,7 @@ function make(changes: Partial<UpkeepParts> = {}) {
     secureMeta: () => undefined,
     trimLog: async () => void calls.push("trim"),
     isLogFailing: () => false,
-    probeMeta: () => void calls.push("probe"),
+    probeMeta: async () => void calls.push("probe"),
     lookAtFiles: async () => void calls.push("files"),
     ...changes,
   };

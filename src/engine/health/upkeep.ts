@@ -30,7 +30,7 @@ export interface UpkeepParts {
   /** Counts series, and begins anew where most are dead. */
   keepSeries(): Promise<void>;
   /** Tries whether the meta store takes commits again. */
-  probeMeta(): void;
+  probeMeta(): Promise<void>;
   /** Looks again at damaged data files. @throws DbError */
   lookAtFiles(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export class Upkeep {
 
   private async retry(): Promise<void> {
     const { troubles, leftovers } = this.parts;
-    if (troubles.has("metadata")) this.parts.probeMeta();
+    if (troubles.has("metadata")) await this.parts.probeMeta();
     if (troubles.has("log_trim")) await this.parts.trimLog();
     if (troubles.has("file_delete")) {
       const reason = await leftovers.retry();

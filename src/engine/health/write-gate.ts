@@ -13,8 +13,11 @@ export class WriteGate {
   private readonly streams: LogStreams;
   private readonly disk: DiskWatch;
   private readonly places: PlaceWatch;
+  private readonly ownership: { readonly fenced: Error | undefined };
 
-  constructor(streams: LogStreams, disk: DiskWatch, places: PlaceWatch) {
+  /** @param ownership says why what is written is another's */
+  constructor(streams: LogStreams, disk: DiskWatch, places: PlaceWatch, ownership: WriteGate["ownership"]) {
+    this.ownership = ownership;
     this.streams = streams;
     this.disk = disk;
     this.places = places;
@@ -40,13 +43,17 @@ export class WriteGate {
    * @throws DbError StorageUnavailable when it would fail
    */
   checkDelete(bytes: number): void {
-    const isTaken = this.streams.own.failure() === undefined && this.places.refusal === undefined && this.disk.hasRoomFor(bytes);
+    const isTaken =
+      this.streams.own.failure() === undefined &&
+      this.ownership.fenced === undefined &&
+      this.places.refusal === undefined &&
+      this.disk.hasRoomFor(bytes);
     if (!isTaken) this.check("delete");
   }
 
   /** Why no thread takes writes, whatever its log does; undefined while they may. */
   refusal(): string | undefined {
-    return this.places.refusal ?? this.disk.refusal;
+    return this.ownership.fenced?.message ?? this.places.refusal ?? this.disk.refusal;
   }
 
   private retryAfterOf(failure: string): number {

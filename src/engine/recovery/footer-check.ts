@@ -24,6 +24,6 @@ export async function checkFooters(meta: MetaStore, files: FileStore, tables: It
       );
     }
   }
-  meta.commit([{ key: UNVERIFIED_KEY, value: undefined }]);
+  await meta.commit([{ key: UNVERIFIED_KEY, value: undefined }]);
   await meta.settled();
 }

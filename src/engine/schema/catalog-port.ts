@@ -5,6 +5,7 @@
 import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { physicalTableOf } from "../../table/metric.ts";
 import { fileKey, flushedKey, tableKey, uncleanKey } from "./meta-codec.ts";
+import type { Commits } from "./commits.ts";
 import type { SchemaStore } from "./schema-store.ts";
 
 /** "outdated": nothing was changed, since the version was not the newest any more. */
@@ -27,14 +28,18 @@ export interface CatalogPort {
 }
 
 /** The catalogue in a meta store that nobody else changes. What storage keeps of a table in the same store goes with it, in one commit. */
-export function localCatalog(meta: MetaStore, schemas: SchemaStore): CatalogPort {
+export function localCatalog(meta: MetaStore, commits: Commits, schemas: SchemaStore): CatalogPort {
   let tell: (changes: readonly MetaChange[]) => void = () => undefined;
   return {
     commit(changes, version) {
-      if (version !== schemas.version) return "outdated";
-      meta.commit(changes.flatMap((change) => withStorage(change, meta, schemas)));
-      tell(changes);
-      return "taken";
+      const made = commits.make(
+        () => (version === schemas.version ? changes.flatMap((change) => withStorage(change, meta, schemas)) : undefined),
+        () => {
+          tell(changes);
+          return "taken" as const;
+        },
+      );
+      return made instanceof Promise ? made.then((answer) => answer ?? "outdated") : (made ?? "outdated");
     },
     listen(follow) {
       tell = follow;

@@ -1,6 +1,7 @@
 /** Ids of data files, given out once. They are taken from the meta store in blocks; the rest of one is lost at a restart. */
 import { assert } from "../../base/assert.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { Commits } from "./commits.ts";
 import { numberOf } from "./meta-codec.ts";
 
 const NEXT_FILE = "next/file";
@@ -9,13 +10,13 @@ const BLOCK = 1024;
 
 /** See the file header. */
 export class FileIds {
-  private readonly meta: MetaStore;
+  private readonly commits: Commits;
   private next: number;
   private end: number;
 
   /** @throws DbError StorageUnavailable */
-  constructor(meta: MetaStore) {
-    this.meta = meta;
+  constructor(meta: MetaStore, commits: Commits) {
+    this.commits = commits;
     this.next = numberOf(NEXT_FILE, meta.get(NEXT_FILE) ?? 1);
     this.end = this.next;
   }
@@ -26,15 +27,29 @@ export class FileIds {
   }
 
   /** The first of `count` ids, never given out before. @throws DbError StorageUnavailable */
-  take(count: number): number {
-    if (this.next + count > this.end) {
-      const end = this.next + Math.max(count, BLOCK);
-      this.meta.commit([{ key: NEXT_FILE, value: end }]);
-      this.end = end;
-    }
+  async take(count: number): Promise<number> {
+    while (this.isShortOf(count)) await this.extend(count);
     const first = this.next;
     this.next += count;
     return first;
+  }
+
+  private isShortOf(count: number): boolean {
+    return this.next + count > this.end;
+  }
+
+  private extend(count: number): Promise<void> | void {
+    let end = this.end;
+    return this.commits.make(
+      () => {
+        if (!this.isShortOf(count)) return undefined; // Who was before took enough for both.
+        end = this.next + Math.max(count, BLOCK);
+        return [{ key: NEXT_FILE, value: end }];
+      },
+      () => {
+        this.end = end;
+      },
+    );
   }
 
   /** Gives back the ids of `[first, end)`, which nobody used. They are lost when others were given out since. */

@@ -5,7 +5,7 @@ import { TABLE_COLUMNS_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { INT64, JSON2, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
-import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { LocalMetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { ColumnDefinition, TableDefinition } from "../../table/schema.ts";
 import { fileKey } from "./meta-codec.ts";
 import { StoredSchemas } from "../../../test/engine/stored-schemas.ts";
@@ -18,12 +18,12 @@ function table(changes: Partial<TableDefinition> = {}): TableDefinition {
   return { database: "public", name: "t", columns: [HOST, TS, V], primaryKey: ["host"], engine: "mito", options: {}, ...changes };
 }
 
-function store(): { readonly meta: MetaStore & { failing: boolean }; readonly schemas: StoredSchemas } {
+function store(): { readonly meta: LocalMetaStore & { failing: boolean }; readonly schemas: StoredSchemas } {
   const inner = memoryMetaStore();
   const meta = {
     ...inner,
     failing: false,
-    commit(changes: Parameters<MetaStore["commit"]>[0]): void {
+    commit(changes: Parameters<LocalMetaStore["commit"]>[0]): void {
       if (meta.failing) throw new DbError(StatusCode.StorageUnavailable, "disk is full");
       inner.commit(changes);
     },

@@ -25,9 +25,9 @@ export function wireFileWork(parts: FileWorkParts, ground: Ground, threads: Thre
 }
 
 function makeCompactor({ merger, compaction: limits, onWork }: FileWorkParts, ground: Ground): Compactor {
-  const { meta, files, clock, expiry, troubles, sure, workerMemory, logger, live, fileIds, disk } = ground;
+  const { meta, commits, files, clock, expiry, troubles, sure, workerMemory, logger, live, fileIds, disk } = ground;
   return new Compactor(
-    { merger, meta, files, clock, expiry, limits, troubles, sure, workerMemory, onWork, logger: logger.child("compaction") },
+    { merger, meta, commits, files, clock, expiry, limits, troubles, sure, workerMemory, onWork, logger: logger.child("compaction") },
     {
       regions: () => live.regions(),
       isLive: (region) => live.isLive(region),
@@ -38,9 +38,9 @@ function makeCompactor({ merger, compaction: limits, onWork }: FileWorkParts, gr
 }
 
 function makeFlusher({ flusher: executor, onWork }: FileWorkParts, ground: Ground, threads: ThreadHosts, compactor: Compactor): Flusher {
-  const { meta, files, clock, logger, live: tables, fileIds, sequences, trimmer, sure, workerMemory } = ground;
+  const { meta, commits, files, clock, logger, live: tables, fileIds, sequences, trimmer, sure, workerMemory } = ground;
   const onFlushed = (region: Region): void => compactor.flushed(region);
-  const stores = { meta, files, fileIds, tables, sequences, trimmer };
+  const stores = { meta, commits, files, fileIds, tables, sequences, trimmer };
   return new Flusher({ ...stores, executor, clock, logger, sure, workerMemory, threads, onWork, onFlushed });
 }
 

@@ -7,6 +7,7 @@ import { SureSteps } from "../../base/process/sure-steps.ts";
 import { Troubles } from "../../base/process/troubles.ts";
 import { PageCache } from "../../storage/cache/page-cache.ts";
 import type { FileStore } from "../../storage/file-store/file-store.ts";
+import { ownFiles } from "../../storage/file-store/own-files.ts";
 import { type LastingDeletes, lastingDeletes } from "../../storage/file-store/lasting-deletes.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
@@ -24,6 +25,7 @@ import { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { CatalogPlans } from "../schema/catalog-plans.ts";
 import { type CatalogPort, localCatalog } from "../schema/catalog-port.ts";
+import { Commits } from "../schema/commits.ts";
 import { FileIds } from "../schema/file-ids.ts";
 import { SchemaStore } from "../schema/schema-store.ts";
 import { CatalogFeed } from "../threads/catalog-feed.ts";
@@ -46,6 +48,7 @@ export interface Ground {
   readonly wal: Wal;
   readonly appends: WatchedWal;
   readonly meta: MetaStore;
+  readonly commits: Commits;
   readonly files: FileStore;
   readonly leftovers: LastingDeletes["leftovers"];
   readonly cache: PageCache;
@@ -78,14 +81,20 @@ export function layGround(parts: EngineParts): Ground {
   const troubles = new Troubles(logger.child("health"), clock);
   const memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
   const meta = watchedMetaStore(parts.meta, troubles);
-  const { store: files, leftovers } = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
+  const commits = new Commits(meta, (why) => {
+    troubles.failed("metadata", why.message);
+    parts.onFenced?.(why);
+  });
+  const lasting = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
+  const { leftovers } = lasting;
+  const files = ownFiles(lasting.store, () => commits.fenced === undefined);
   const cache = new PageCache(parts.pageCacheBytes, () => memory.onGarbage());
   const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
   const places = new PlaceWatch(parts.places ?? [], troubles);
   const damaged = new DamagedFiles(files, troubles, logger);
   const schemas = new SchemaStore(meta);
   const plans = new CatalogPlans(schemas, clock);
-  const local = localCatalog(meta, schemas);
+  const local = localCatalog(meta, commits, schemas);
   const catalog = parts.catalog?.(local) ?? local;
   const live = new LiveTables();
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
@@ -93,20 +102,20 @@ export function layGround(parts: EngineParts): Ground {
   const { sequences } = shared;
   const streams = new LogStreams(wal, parts.threadLogs ?? []);
   const trimmer = new LogTrimmer(streams, live, troubles, meta);
-  const gate = new WriteGate(streams, disk, places);
+  const gate = new WriteGate(streams, disk, places, commits);
   const feed = new CatalogFeed(
     shared,
     () => wholeCatalog(schemas),
     () => meta.settled(),
   );
   const common = { clock, scheduler, logger, sure, troubles, memory, workerMemory: new MemoryCounter() };
-  const stored = { wal, appends, meta, files, leftovers, cache, disk, places, damaged };
+  const stored = { wal, appends, meta, commits, files, leftovers, cache, disk, places, damaged };
   return {
     ...common,
     ...stored,
     shared,
     sequences,
-    fileIds: new FileIds(meta),
+    fileIds: new FileIds(meta, commits),
     schemas,
     plans,
     catalog,

@@ -28,7 +28,7 @@ type TableWorkParts = Pick<EngineParts, "limits" | "seriesRenewal" | "backup">;
 
 /** Makes it. Nothing runs yet. */
 export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: ThreadHosts, work: FileWork): TableWork {
-  const { meta, trimmer, sequences, sure, logger } = ground;
+  const { meta, commits, trimmer, sequences, sure, logger } = ground;
   const { compactor, flusher } = work;
   const deleter = makeDeleter(ground, threads, work);
   const inForce = makeTables(parts, ground, threads, { deleter, onGone: (gone) => changes.gone(gone) });
@@ -38,7 +38,7 @@ export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: Th
     writePath: makeWritePath(ground, inForce),
     deleter,
     changes,
-    truncation: new Truncation(inForce, { meta, compactor, flusher, threads, trimmer, sequences, sure, logger }),
+    truncation: new Truncation(inForce, { meta, commits, compactor, flusher, threads, trimmer, sequences, sure, logger }),
     series: makeSeries(parts, ground, threads),
     backups: makeBackups(parts, ground, threads),
   };

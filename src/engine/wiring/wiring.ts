@@ -70,7 +70,7 @@ function threadOwner({ shared, feed, meta, sure, live, gate }: Ground, told: Tol
 }
 
 function makeUpkeep(ground: Ground, { series }: TableWork): Upkeep {
-  const { memory, disk, places, damaged, live, trimmer, streams, meta, gate, troubles, shared, leftovers, logger } = ground;
+  const { memory, disk, places, damaged, live, trimmer, streams, meta, commits, gate, troubles, shared, leftovers, logger } = ground;
   return new Upkeep({
     disk,
     places,
@@ -85,7 +85,7 @@ function makeUpkeep(ground: Ground, { series }: TableWork): Upkeep {
     trimLog: () => trimmer.trim(),
     isLogFailing: () => streams.failure() !== undefined,
     keepSeries: () => series.tick(),
-    probeMeta: () => probeMetaStore(meta),
+    probeMeta: () => probeMetaStore(commits),
     lookAtFiles: async () => {
       const needed = live.fileNames();
       await damaged.lookAgain(({ name }) => needed.has(name));

@@ -1,10 +1,9 @@
-import { Database } from "bun:sqlite";
 import { compareText } from "../series/series-ranks.ts";
-import type { MetaStore, MetaValue } from "./meta-store.ts";
-import { entryCrc, makeLayout, readSeal, resealed } from "./sqlite-layout.ts";
+import type { LocalMetaStore, MetaValue } from "./meta-store.ts";
+import { writeCopy } from "./sqlite-layout.ts";
 
 /** A meta store in memory, for tests and rehearsals. */
-export function memoryMetaStore(): MetaStore {
+export function memoryMetaStore(): LocalMetaStore {
   const entries = new Map<string, string>();
   return {
     get: (key) => {
@@ -27,20 +26,7 @@ export function memoryMetaStore(): MetaStore {
     settled: () => Promise.resolve(),
     secure: () => undefined,
     async copyTo(path) {
-      const database = new Database(path, { create: true, strict: true });
-      try {
-        makeLayout(database);
-        const put = database.query("INSERT INTO meta (key, value, crc) VALUES (?, ?, ?)");
-        let seal = readSeal(database);
-        for (const [key, text] of entries) {
-          const crc = entryCrc(key, text);
-          put.run(key, text, crc);
-          seal = resealed(seal, undefined, crc);
-        }
-        database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
-      } finally {
-        database.close();
-      }
+      writeCopy(path, entries);
     },
     close: () => undefined,
   };

@@ -1,9 +1,17 @@
 /**
  * Small durable facts: databases, tables, the list of data files, positions in the log. Keys are text with `/`; values are JSON.
  *
- * `commit` is one transaction. It takes effect for readers of this process at once; it is durable when `settled` resolves. The local store
- * is durable when `commit` returns; a replicated one may take longer, so whoever acknowledges something awaits `settled`.
+ * `commit` is one transaction. When it answers, at once or later, it has taken effect for readers of this process; it is durable when
+ * `settled` resolves. The local store answers at once and is durable then; one that others have, too, takes its time.
+ *
+ * | a commit ends with  | and                                                                                                  |
+ * |---------------------|------------------------------------------------------------------------------------------------------|
+ * | nothing             | is in force                                                                                          |
+ * | StorageUnavailable  | may be in force, now or later: readers see it by the next commit that ends well                       |
+ * | `Fenced`            | is not in force, and no later one will be: another owner has the store                               |
  */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 
 /** A JSON value. Whole numbers beyond 2^53 are kept as text by whoever stores them. */
 export type MetaValue = null | boolean | number | string | readonly MetaValue[] | { readonly [key: string]: MetaValue };
@@ -21,8 +29,8 @@ export interface MetaStore {
   get(key: string): MetaValue | undefined;
   /** All entries whose key begins with `prefix`, in the order of the keys' UTF-8 bytes. */
   list(prefix: string): readonly { readonly key: string; readonly value: MetaValue }[];
-  /** Applies all changes or none. @throws DbError StorageUnavailable */
-  commit(changes: readonly MetaChange[]): void;
+  /** Applies all changes or none. One at a time: who commits waits for the answer. @throws DbError StorageUnavailable; Fenced */
+  commit(changes: readonly MetaChange[]): void | Promise<void>;
   /** Resolves when all commits so far are durable. @throws DbError StorageUnavailable */
   settled(): Promise<void>;
   /**
@@ -39,4 +47,17 @@ export interface MetaStore {
    */
   copyTo(path: string): Promise<void>;
   close(): void;
+}
+
+/** A store that nobody else has, which answers at once. */
+export interface LocalMetaStore extends MetaStore {
+  commit(changes: readonly MetaChange[]): void;
+}
+
+/** What is thrown once another owner has taken the store over: whoever had it stops, and leaves everything as it is. */
+export class Fenced extends DbError {
+  /** @param message says whose it is now */
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(StatusCode.StorageUnavailable, message, options);
+  }
 }

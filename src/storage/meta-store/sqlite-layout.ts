@@ -62,6 +62,24 @@ export function makeLayout(database: Database): void {
   })();
 }
 
+/** Makes a database file with these entries, texts of values by their keys. @throws SQLite's error */
+export function writeCopy(path: string, entries: ReadonlyMap<string, string>): void {
+  const database = new Database(path, { create: true, strict: true });
+  try {
+    makeLayout(database);
+    const put = database.query("INSERT INTO meta (key, value, crc) VALUES (?, ?, ?)");
+    let seal = readSeal(database);
+    for (const [key, text] of entries) {
+      const crc = entryCrc(key, text);
+      put.run(key, text, crc);
+      seal = resealed(seal, undefined, crc);
+    }
+    database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
+  } finally {
+    database.close();
+  }
+}
+
 /** Version 1 had no checksums: what it holds is believed this once, if the database is whole. */
 function addChecksums(database: Database): void {
   checkPages(database);

@@ -12,7 +12,7 @@ import { corrupted, DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
-import type { MetaChange, MetaStore, MetaValue } from "./meta-store.ts";
+import type { LocalMetaStore, MetaChange, MetaValue } from "./meta-store.ts";
 import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
 
 const RESTORE =
@@ -20,7 +20,7 @@ const RESTORE =
   "read its data files, which are Parquet, into an empty one with COPY … FROM";
 
 /** Opens or makes the database file. @throws DbError StorageUnavailable when it is damaged, of a newer version, or cannot be opened */
-export function openSqliteMetaStore(path: string): MetaStore {
+export function openSqliteMetaStore(path: string): LocalMetaStore {
   return guarded(path, "open", () => {
     const database = new Database(path, { create: true, strict: true });
     try {
@@ -40,7 +40,7 @@ export function openSqliteMetaStore(path: string): MetaStore {
   });
 }
 
-class SqliteMetaStore implements MetaStore {
+class SqliteMetaStore implements LocalMetaStore {
   private readonly path: string;
   private readonly database: Database;
   private readonly identity: FileIdentity;

@@ -244,6 +244,11 @@ export class Region {
     for (const watch of this.watches) watch.add(chunk);
   }
 
+  /** Whether a frozen memtable still waits for its flush: it was neither flushed nor taken away. */
+  waits(memtable: Memtable): boolean {
+    return this.frozen.includes(memtable);
+  }
+
   /** The frozen memtable that must be flushed next. */
   oldestFrozen(): Memtable | undefined {
     return this.frozen[0];
@@ -400,18 +405,17 @@ export class Region {
   }
 
   /**
-   * Takes files away and, with a `sequence`, all rows in memory, which are those up to it. Rows under way (built, not yet published) are
-   * among them.
+   * Takes files away and, with a `sequence`, the memtables that were frozen up to it (`freeze` first). Rows under way (built, not yet
+   * published) are among them.
    */
   takeAway(files: readonly DataFile[], sequence: number | undefined): TakenRows {
     const names = new Set(files.map(({ name }) => name));
     const dropped = this.files.filter(({ meta }) => names.has(meta.name));
     this.files = this.files.filter(({ meta }) => !names.has(meta.name));
     this.numbers.hasLostRows = true;
-    const memtables = sequence === undefined ? [] : [...this.frozen, this.active];
+    const memtables = sequence === undefined ? [] : this.frozen.filter(({ sealedSequence }) => sealedSequence <= sequence);
     if (sequence !== undefined) {
-      this.frozen = [];
-      this.active = new Memtable(this.pool, this.mayJoin);
+      this.frozen = this.frozen.filter((memtable) => !memtables.includes(memtable));
       this.markFlushed(sequence);
     }
     return {

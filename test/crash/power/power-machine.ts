@@ -18,7 +18,7 @@ import { IngestThread } from "../../../src/engine/threads/ingest-thread.ts";
 import { SharedState } from "../../../src/engine/threads/shared-state.ts";
 import { localFileStore } from "../../../src/storage/file-store/local-file-store.ts";
 import { memoryMetaStore } from "../../../src/storage/meta-store/memory-meta-store.ts";
-import type { MetaStore } from "../../../src/storage/meta-store/meta-store.ts";
+import type { LocalMetaStore, MetaStore } from "../../../src/storage/meta-store/meta-store.ts";
 import { openLocalWal } from "../../../src/storage/wal/local-wal.ts";
 import { threadLogFolder } from "../../../src/storage/wal/thread-logs.ts";
 import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
@@ -51,7 +51,7 @@ export class PowerMachine {
   private readonly folder: string;
   private readonly random: Random;
   private readonly options: PowerOptions;
-  private readonly meta: MetaStore = memoryMetaStore();
+  private readonly meta: LocalMetaStore = memoryMetaStore();
   private disk: PowerDisk;
   private losses = 0;
   /** Undefined until a start has come through. One that died may still come through when nobody waits for it. */

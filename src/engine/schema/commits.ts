@@ -1,0 +1,77 @@
+/**
+ * Commits of an engine to its meta store, one after the other.
+ *
+ *   plan, at its turn ─► commit, answered at once or later ─► taken, in the turn of the answer
+ *
+ * Why: between a commit and its answer the store's entries and the tables in memory differ. What is planned then, such as a merge of files
+ * that a truncation is about to take away, would name files that nobody has. So who commits looks at its turn whether what it wants is
+ * still right, and brings memory up to the store before anybody else's turn. On one machine the store answers at once, and nothing waits.
+ *
+ * Once the store is another's, nothing is committed any more, and no file is deleted: it may be the other's.
+ */
+import { Fenced, type MetaChange, type MetaStore } from "../../storage/meta-store/meta-store.ts";
+import { PromptTurns } from "../../base/scheduler/prompt-turns.ts";
+
+/** See the file header. */
+export class Commits {
+  /** Why nothing is committed any more; undefined while the store is ours. */
+  fenced: Fenced | undefined;
+  private readonly meta: MetaStore;
+  private readonly onFenced: (why: Fenced) => void;
+  private readonly turns: PromptTurns = new PromptTurns();
+
+  /** @param onFenced is told once that the store is another's */
+  constructor(meta: MetaStore, onFenced: (why: Fenced) => void) {
+    this.meta = meta;
+    this.onFenced = onFenced;
+  }
+
+  /**
+   * Commits what `plan` says at its turn, all of it or nothing, and runs `taken` when the store has it; a plan of undefined is none, and
+   * `taken` is not run. Neither may commit. At once where nothing else is under way and the store answers at once.
+   *
+   * @returns what `taken` does; undefined: there was no plan
+   * @throws DbError StorageUnavailable, after which nobody knows whether the commit is in force; Fenced; what `plan` throws
+   */
+  make<T>(plan: () => readonly MetaChange[] | undefined, taken: () => T): T | undefined | Promise<T | undefined> {
+    return this.turns.run(() => this.now(plan, taken));
+  }
+
+  /** Call it before files are written that would never be committed. @throws Fenced */
+  check(): void {
+    if (this.fenced !== undefined) throw this.fenced;
+  }
+
+  private now<T>(plan: () => readonly MetaChange[] | undefined, taken: () => T): T | undefined | Promise<T> {
+    this.check();
+    const changes = plan();
+    if (changes === undefined) return undefined;
+    try {
+      const answer = this.meta.commit(changes);
+      if (answer instanceof Promise) return this.later(answer, taken);
+    } catch (error) {
+      throw this.noted(error);
+    }
+    return taken();
+  }
+
+  private async later<T>(answer: Promise<void>, taken: () => T): Promise<T> {
+    try {
+      await answer;
+    } catch (error) {
+      throw this.noted(error);
+    }
+    return taken();
+  }
+
+  private noted(error: unknown): unknown {
+    if (error instanceof Fenced && this.fenced === undefined) {
+      this.fenced = error;
+      this.onFenced(error);
+    }
+    return error;
+  }
+}
+
+/** What `taken` is where memory has nothing to bring up. */
+export const NOTHING_TO_TAKE = (): void => undefined;
