@@ -14,6 +14,7 @@ import { textAt, type TextTable, textTableOf } from "../../src/column/text-table
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
+import { JoinedTable } from "../../src/engine/joined/joined-table.ts";
 import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../src/table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TagPredicate, TimeRange } from "../../src/table/scan.ts";
@@ -48,6 +49,9 @@ type Entries = readonly { readonly series: Series; readonly row: Row }[];
 /** Rows of a batch unless a test says otherwise: small and odd, so that every query crosses borders of batches. */
 const BATCH_ROWS = 333;
 
+/** VARVE_PARTS=3: every table has its series in so many parts, read as one. For runs of other tests. */
+const PARTS = Number(Bun.env["VARVE_PARTS"] ?? "1");
+
 /** Tables by the numbers that their snapshots carry. */
 const SHARED = new Map<number, WeakRef<MemoryTable>>();
 
@@ -79,14 +83,31 @@ export class MemoryTable implements Table {
   private readonly dictionaries = new Map<string, (string | undefined)[]>();
   private readonly codes = new Map<string, Map<string, number>>();
 
-  constructor(schema: TableSchema) {
+  /** Where the rows are, if there are several. */
+  private readonly parts: readonly MemoryTable[];
+  private readonly joined: JoinedTable | undefined;
+
+  constructor(schema: TableSchema, parts: number = PARTS) {
     this.schema = schema;
     SHARED.set(this.sharedId, new WeakRef(this));
+    this.parts = parts > 1 ? Array.from({ length: parts }, () => new MemoryTable(schema, 1)) : [];
+    this.joined = parts > 1 ? new JoinedTable(this.parts) : undefined;
+  }
+
+  /** The parts as one, undefined where there is one. */
+  private get whole(): JoinedTable | undefined {
+    for (const part of this.parts) Object.assign(part, { schema: this.schema, batchRows: this.batchRows });
+    return this.joined;
+  }
+
+  private partOf(key: string): MemoryTable | undefined {
+    return this.parts[Number(BigInt(Bun.hash(key)) % BigInt(Math.max(1, this.parts.length)))];
   }
 
   /** Adds a row. A later row of the same tags and time wins, as the table's merge mode says. */
   insert(tags: ReadonlyMap<string, string>, time: bigint, fields: ReadonlyMap<string, Scalar>): void {
     const key = this.keyOf(tags);
+    if (this.whole !== undefined) return this.partOf(key)?.insert(tags, time, fields);
     let series = this.byKey.get(key);
     if (series === undefined) {
       series = { number: this.all.length, tags: new Map(tags), rows: [] };
@@ -99,6 +120,7 @@ export class MemoryTable implements Table {
 
   /** Removes all rows. */
   clear(): void {
+    for (const part of this.parts) part.clear();
     for (const { rows } of this.all) rows.length = 0;
     this.changed();
   }
@@ -108,8 +130,10 @@ export class MemoryTable implements Table {
     this.texts.clear();
   }
 
-  async deleteRows({ rowCount, series, times }: RowKeys): Promise<number> {
+  async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
     this.checkDeletes();
+    if (this.whole !== undefined) return this.whole.deleteRows(keys, unless);
+    const { rowCount, series, times } = keys;
     for (let row = 0; row < rowCount; row++) {
       const found = this.all[series[row] ?? -1];
       const time = times.base + BigInt(times.offsets[row] ?? 0);
@@ -119,12 +143,15 @@ export class MemoryTable implements Table {
   }
 
   /** Nothing is written here while a statement runs. */
-  watchOverwrites(): OverwriteWatch {
+  watchOverwrites(range: TimeRange): OverwriteWatch {
+    if (this.whole !== undefined) return this.whole.watchOverwrites(range);
     return { unwritten: ({ count }) => count, isFull: false, end: () => undefined };
   }
 
-  async deleteRange({ timeRange, tagPredicates }: RowRange): Promise<number> {
+  async deleteRange(range: RowRange): Promise<number> {
     this.checkDeletes();
+    if (this.whole !== undefined) return this.whole.deleteRange(range);
+    const { timeRange, tagPredicates } = range;
     const isIn = ({ time }: Row): boolean => time >= timeRange.start && time < timeRange.end;
     let count = 0;
     for (const series of this.all) {
@@ -138,6 +165,7 @@ export class MemoryTable implements Table {
   /** Deletes the row of a tag set and time. */
   delete(tags: ReadonlyMap<string, string>, time: bigint): void {
     this.checkDeletes();
+    if (this.whole !== undefined) return this.partOf(this.keyOf(tags))?.delete(tags, time);
     const series = this.byKey.get(this.keyOf(tags));
     if (series !== undefined) this.keep(series, (row) => row.time !== time);
   }
@@ -159,6 +187,11 @@ export class MemoryTable implements Table {
   }
 
   get series(): SeriesView {
+    if (this.whole !== undefined) return this.whole.series;
+    return this.ownSeries;
+  }
+
+  private get ownSeries(): SeriesView {
     return {
       count: this.all.length,
       codesOf: (column) => Uint32Array.from(this.all, (series) => this.codeOf(column, series.tags.get(column))),
@@ -191,6 +224,7 @@ export class MemoryTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
+    if (this.whole !== undefined) return this.whole.timeBounds();
     let [start, end]: [bigint | undefined, bigint | undefined] = [undefined, undefined];
     for (const { rows } of this.all) {
       for (const { time } of rows) {
@@ -202,6 +236,7 @@ export class MemoryTable implements Table {
   }
 
   statistics(): TableStatistics {
+    if (this.whole !== undefined) return this.whole.statistics();
     const rowCount = this.all.reduce((sum, { rows }) => sum + rows.length, 0);
     return { rowCount, memoryBytes: rowCount * 100, fileBytes: 0, fileCount: 0, seriesCount: this.all.length };
   }
@@ -211,6 +246,7 @@ export class MemoryTable implements Table {
   }
 
   async share(request: ScanRequest, limits: ShareLimits): Promise<SharedScan | undefined> {
+    if (this.whole !== undefined) return undefined;
     const { count } = this.series;
     if (request.limit !== undefined || request.newestPerSeries === true || this.statistics().rowCount < limits.rowsMin) return undefined;
     const predicates = this.sharedPredicates.push(request.tagPredicates) - 1;
@@ -237,6 +273,7 @@ export class MemoryTable implements Table {
 
   scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
     this.requests.push(request);
+    if (this.whole !== undefined) return this.whole.scan(request, metrics);
     return this.rowsIn(request, undefined, metrics);
   }
 

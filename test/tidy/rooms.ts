@@ -87,7 +87,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/engine": {
     ranks: [
-      ["schema", "series", "log", "time"],
+      ["schema", "series", "log", "time", "joined"],
       ["health", "table"],
       ["metric"],
       ["write"],

@@ -1,0 +1,200 @@
+/**
+ * The series of several parts of a table as one: each part numbers its own, and these numbers mean nothing in another. A joined number is
+ * given to a series when it is first seen; codes of tags likewise.
+ *
+ *   part 0   series 0 1 2 ──► 0 1 3        codes of "host"  a=1 b=2 ──► a=1 b=2
+ *   part 1   series 0 1   ──► 2 4                           c=1 a=2 ──► c=3 a=1
+ *
+ * The parts hold different series: one that two parts have is two here.
+ */
+import type { DictionaryVector } from "../../column/vector.ts";
+import { compareTagValues } from "../../table/tag-value.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+import { compareText, tagScalar } from "../../storage/series/series-ranks.ts";
+
+const FIRST_SIZE = 64;
+
+/** Numbers that grow at their end. */
+class GrowingNumbers {
+  values: Uint32Array = new Uint32Array(FIRST_SIZE);
+  count = 0;
+
+  push(value: number): void {
+    if (this.count === this.values.length) {
+      const wider = new Uint32Array(this.values.length * 2);
+      wider.set(this.values);
+      this.values = wider;
+    }
+    this.values[this.count++] = value;
+  }
+}
+
+/** A tag column of all parts. */
+interface JoinedColumn {
+  /** By joined code; index 0 is NULL. */
+  readonly dictionary: (string | undefined)[];
+  readonly codeOf: Map<string, number>;
+  /** Joined code by the code of a part's series. */
+  readonly codes: readonly GrowingNumbers[];
+  /** The same of dictionaries that scans come with, which may have codes of their own. */
+  readonly ofScans: WeakMap<DictionaryVector["dictionary"], GrowingNumbers>;
+  /** Joined code by joined series, as far as they were asked for. */
+  readonly ofSeries: GrowingNumbers;
+}
+
+/** See the file header. Memory: 12 bytes a series, 4 more a tag column that is read; a text for each of its values. */
+export class JoinedSeries implements SeriesView {
+  /** The parts' own. */
+  readonly parts: readonly SeriesView[];
+  /** Joined number by the number of a part. */
+  private readonly joined: readonly GrowingNumbers[];
+  /** Part, and number in it, by joined number. */
+  private readonly partOf: GrowingNumbers = new GrowingNumbers();
+  private readonly numberOf: GrowingNumbers = new GrowingNumbers();
+  private readonly columns: Map<string, JoinedColumn> = new Map();
+
+  constructor(parts: readonly SeriesView[]) {
+    this.parts = parts;
+    this.joined = parts.map(() => new GrowingNumbers());
+  }
+
+  get count(): number {
+    this.refresh();
+    return this.partOf.count;
+  }
+
+  codesOf(name: string): Uint32Array {
+    this.refresh();
+    const column = this.column(name);
+    const { ofSeries } = column;
+    const codesOfParts = this.parts.map((part) => part.codesOf(name));
+    for (let series = ofSeries.count; series < this.partOf.count; series++) {
+      const part = this.partOf.values[series] as number;
+      const code = (codesOfParts[part] as Uint32Array)[this.numberOf.values[series] as number] as number;
+      ofSeries.push(this.joinedCode(column, name, part, code));
+    }
+    return ofSeries.values;
+  }
+
+  tagOf(column: string, series: number): string | undefined {
+    return this.parts[this.partOf.values[series] as number]?.tagOf(column, this.numberOf.values[series] as number);
+  }
+
+  hasValue(column: string, value: string): boolean {
+    return this.parts.some((part) => part.hasValue(column, value));
+  }
+
+  dictionaryOf(name: string): readonly (string | undefined)[] {
+    const column = this.column(name);
+    for (const [part, view] of this.parts.entries()) {
+      const { length } = view.dictionaryOf(name);
+      for (let code = column.codes[part]?.count ?? 0; code < length; code++) this.joinedCode(column, name, part, code);
+    }
+    return column.dictionary;
+  }
+
+  eachTagOf(series: number, each: (column: string, value: string) => void): void {
+    const part = this.parts[this.partOf.values[series] as number];
+    const number = this.numberOf.values[series] as number;
+    if (part?.eachTagOf !== undefined) return part.eachTagOf(number, each);
+    for (const name of this.columns.keys()) {
+      const value = part?.tagOf(name, number);
+      if (value !== undefined) each(name, value);
+    }
+  }
+
+  /** Where a series is: its part, and its number there. */
+  placeOf(series: number): { readonly part: number; readonly number: number } {
+    return { part: this.partOf.values[series] as number, number: this.numberOf.values[series] as number };
+  }
+
+  /** Joined numbers of series of a part, which are its first `count` of `numbers`. */
+  joinedOf(part: number, numbers: Uint32Array, count: number): Uint32Array {
+    const known = this.joined[part] as GrowingNumbers;
+    const joined = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
+      const number = numbers[i] as number;
+      if (number >= known.count) this.refresh();
+      joined[i] = known.values[number] as number;
+    }
+    return joined;
+  }
+
+  /** Values of a tag column, in the first rows of a part's vector, under joined codes. */
+  joinedTags(name: string, { codes, dictionary }: DictionaryVector, rowCount: number): DictionaryVector {
+    const column = this.column(name);
+    let known = column.ofScans.get(dictionary);
+    if (known === undefined) {
+      known = new GrowingNumbers();
+      column.ofScans.set(dictionary, known);
+    }
+    const joined = new Uint32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row] as number;
+      while (known.count <= code) known.push(codeOfText(column, dictionary[known.count]));
+      joined[row] = known.values[code] as number;
+    }
+    return { kind: "dictionary", codes: joined, dictionary: column.dictionary };
+  }
+
+  private joinedCode(column: JoinedColumn, name: string, part: number, code: number): number {
+    const known = column.codes[part] as GrowingNumbers;
+    if (code >= known.count) {
+      const dictionary = (this.parts[part] as SeriesView).dictionaryOf(name);
+      for (let next = known.count; next < dictionary.length; next++) known.push(codeOfText(column, dictionary[next]));
+    }
+    return known.values[code] as number;
+  }
+
+  private column(name: string): JoinedColumn {
+    const known = this.columns.get(name);
+    if (known !== undefined) return known;
+    const made: JoinedColumn = {
+      dictionary: [undefined],
+      codeOf: new Map<string, number>(),
+      codes: this.parts.map(() => new GrowingNumbers()),
+      ofScans: new WeakMap(),
+      ofSeries: new GrowingNumbers(),
+    };
+    this.columns.set(name, made);
+    return made;
+  }
+
+  private refresh(): void {
+    for (const [part, view] of this.parts.entries()) {
+      const joined = this.joined[part] as GrowingNumbers;
+      const { count } = view;
+      for (let number = joined.count; number < count; number++) {
+        joined.push(this.partOf.count);
+        this.partOf.push(part);
+        this.numberOf.push(number);
+      }
+    }
+  }
+}
+
+function codeOfText({ dictionary, codeOf }: JoinedColumn, text: string | undefined): number {
+  if (text === undefined) return 0;
+  const known = codeOf.get(text);
+  if (known !== undefined) return known;
+  const code = dictionary.push(text) - 1;
+  codeOf.set(text, code);
+  return code;
+}
+
+/** Compares two series in the order of a scan by series and time: key columns in turn, NULL first, text by code point, others by value. */
+export function seriesOrder({ primaryKey, columns }: TableSchema, series: SeriesView): (a: number, b: number) => number {
+  const keys = primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
+  return (a, b) => {
+    for (const { name, type } of keys) {
+      const x = series.tagOf(name, a);
+      const y = series.tagOf(name, b);
+      if (x === y) continue;
+      const difference = type.kind === "string" ? 0 : compareTagValues(tagScalar(x, type), tagScalar(y, type));
+      if (difference !== 0) return difference;
+      return compareText(x, y);
+    }
+    return 0;
+  };
+}

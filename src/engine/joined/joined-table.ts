@@ -1,0 +1,156 @@
+/**
+ * A table whose rows lie in several parts, each a table with some of its series: shards of this process, or of others. Readers see one.
+ *
+ * Not there: scans in parts for other threads, and answers within a turn. A query goes through `scan` instead.
+ */
+import { assert } from "../../base/assert.ts";
+import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
+import type { OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table/delete.ts";
+import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
+import type { TableSchema } from "../../table/schema.ts";
+import type { SeriesView } from "../../table/series-view.ts";
+import { joinedScan } from "./joined-scan.ts";
+import { JoinedSeries } from "./joined-series.ts";
+
+/** See the file header. */
+export class JoinedTable implements Table {
+  private readonly parts: readonly Table[];
+  private joined: JoinedSeries | undefined;
+  private schemaOfJoined: TableSchema | undefined;
+
+  /** @param parts at least one; all have the same schema */
+  constructor(parts: readonly Table[]) {
+    assert(parts.length > 0, "a table has a part at least");
+    this.parts = parts;
+  }
+
+  get schema(): TableSchema {
+    return (this.parts[0] as Table).schema;
+  }
+
+  get series(): SeriesView {
+    return this.joinedSeries();
+  }
+
+  scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
+    return this.scanNow(request, metrics);
+  }
+
+  statistics(): TableStatistics {
+    const sum = { rowCount: 0, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: 0 };
+    for (const part of this.parts) {
+      const own = part.statistics();
+      sum.rowCount += own.rowCount;
+      sum.memoryBytes += own.memoryBytes;
+      sum.fileBytes += own.fileBytes;
+      sum.fileCount += own.fileCount;
+      sum.seriesCount += own.seriesCount;
+    }
+    return sum;
+  }
+
+  timeBounds(): TimeRange | undefined {
+    let bounds: TimeRange | undefined;
+    for (const part of this.parts) {
+      const own = part.timeBounds();
+      if (own === undefined) continue;
+      const { start, end } = bounds ?? own;
+      bounds = { start: own.start < start ? own.start : start, end: own.end > end ? own.end : end };
+    }
+    return bounds;
+  }
+
+  files(): readonly TableFile[] {
+    return this.parts.flatMap((part) => part.files());
+  }
+
+  async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
+    assert(unless === undefined || unless instanceof JoinedWatch, "a watch is one of the table's own");
+    const series = this.joinedOf(keys.numbers);
+    const made = this.parts.map((part, i) => {
+      const own = keysOf(keys, series, i);
+      return own === undefined ? 0 : part.deleteRows(own, unless?.parts[i]);
+    });
+    const outcomes = await Promise.allSettled(made);
+    let leftOut = 0;
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") throw outcome.reason;
+      leftOut += outcome.value;
+    }
+    return leftOut;
+  }
+
+  watchOverwrites(timeRange: TimeRange): OverwriteWatch {
+    return new JoinedWatch(this.parts.map((part) => part.watchOverwrites(timeRange)));
+  }
+
+  async deleteRange(range: RowRange): Promise<number> {
+    let rows = 0;
+    for (const part of this.parts) rows += await part.deleteRange(range);
+    return rows;
+  }
+
+  private async *scanNow(request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
+    const series = this.joinedOf(request.numbers);
+    yield* joinedScan(this.parts, { schema: this.schema, series }, request, metrics);
+  }
+
+  private joinedOf(numbers: SeriesView | undefined): JoinedSeries {
+    if (numbers === undefined) return this.joinedSeries();
+    assert(numbers instanceof JoinedSeries, "numbers are those of the table's series");
+    return numbers;
+  }
+
+  /** New ones where a part numbers anew, or columns have come or gone: what codes mean hangs on both. */
+  private joinedSeries(): JoinedSeries {
+    const { schema } = this;
+    const views = this.parts.map((part) => part.series);
+    const { joined } = this;
+    if (joined !== undefined && schema === this.schemaOfJoined && views.every((view, i) => view === joined.parts[i])) return joined;
+    const made = new JoinedSeries(views);
+    this.joined = made;
+    this.schemaOfJoined = schema;
+    return made;
+  }
+}
+
+/** The keys of series of one part; undefined where there are none. */
+function keysOf({ rowCount, series: numbers, times }: RowKeys, series: JoinedSeries, part: number): RowKeys | undefined {
+  const own = new Uint32Array(rowCount);
+  const offsets = new Float64Array(rowCount);
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const place = series.placeOf(numbers[row] as number);
+    if (place.part !== part) continue;
+    own[count] = place.number;
+    offsets[count++] = times.offsets[row] as number;
+  }
+  if (count === 0) return undefined;
+  return {
+    rowCount: count,
+    series: own,
+    numbers: series.parts[part] as SeriesView,
+    times: { kind: "time", base: times.base, offsets, validity: undefined },
+  };
+}
+
+/** One watch a part. */
+class JoinedWatch implements OverwriteWatch {
+  readonly parts: readonly OverwriteWatch[];
+
+  constructor(parts: readonly OverwriteWatch[]) {
+    this.parts = parts;
+  }
+
+  unwritten(keys: WatchedKeys): never {
+    throw new Error(`keys are those of a part; got ${keys.count} of all`);
+  }
+
+  get isFull(): boolean {
+    return this.parts.some(({ isFull }) => isFull);
+  }
+
+  end(): void {
+    for (const part of this.parts) part.end();
+  }
+}
