@@ -60,6 +60,7 @@ test("NULL meets no rule, and is of the first partition", () => {
   const rules = [compare("port", "<", "10"), compare("port", "<>", "3"), compare("host", "=", "a")] as const;
   expect(partition([undefined, undefined, undefined], ...rules)).toBe(0);
   expect(partition(["a", undefined, undefined], ...rules)).toBe(2);
+  expect(partition(["a", "no number", undefined], ...rules)).toBe(2);
 });
 
 test("without tests there are no rules", () => {
