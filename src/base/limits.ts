@@ -19,6 +19,12 @@ export const FIELD_TEXT_BYTES_MAX: number = 16 * 1024 * 1024;
 /** Most columns of one table. Reason: each costs memory in every chunk and a column chunk in every file. Error: InvalidArguments. */
 export const TABLE_COLUMNS_MAX = 4096;
 
+/** Most shards that one table is spread over. Reason: each is a log stream, and a flush of its own. Error: InvalidArguments. */
+export const TABLE_SPREAD_MAX = 1024;
+
+/** Most changes of a table's spread. Reason: a write whose times cross them looks through them row by row. Error: InvalidArguments. */
+export const TABLE_SPREAD_CHANGES_MAX = 64;
+
 /** Longest tag set of one series in bytes, encoded. Reason: series keys stay in memory. Error: InvalidArguments. */
 export const SERIES_KEY_BYTES_MAX = 65_535;
 

@@ -19,6 +19,9 @@ export const DEFAULT_PHYSICAL_TABLE = "greptime_physical_table";
 /** Column of a physical table: id of the logical table that a row belongs to. There once a logical table was made. */
 export const TABLE_ID_COLUMN = "__table_id";
 
+/** Id of that column in storage and in the hash that places rows. Beyond the ids of a user's columns. */
+export const TABLE_ID_COLUMN_ID = 0x7fff_ff00;
+
 /** Column of a physical table: a hash of a row's logical table and labels. There once a logical table was made. */
 export const SERIES_HASH_COLUMN = "__tsid";
 

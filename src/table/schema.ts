@@ -71,7 +71,7 @@ export interface TableDefinition {
   readonly engine: string;
   /** Options as SHOW CREATE prints them, e.g. `ttl` → `7days`, `append_mode` → `true`. */
   readonly options: Readonly<Record<string, string>>;
-  /** What PARTITION ON COLUMNS said. Kept and shown: one machine has one region of all rows. Absent: nothing. */
+  /** What PARTITION ON COLUMNS said: kept and shown, and where rows lie on several shards (`shards/README.md`). Absent: nothing. */
   readonly partitions?: TablePartitions;
   /** Whether it is being filled under a name for the time: `rename` finishes it, a start drops what nobody finished. Absent: it is not. */
   readonly isUnfinished?: true;
@@ -83,6 +83,25 @@ export interface TablePartitions {
   readonly columns: readonly string[];
   /** A condition of each partition, as text; none: one partition of all rows. */
   readonly rules: readonly string[];
+  /** The conditions, to be tested on tags, one a rule. Absent: a column is no tag, or the table is older than this mark. */
+  readonly tests?: readonly PartitionTest[];
+}
+
+/** How a rule compares a tag with a constant. */
+export type PartitionComparison = "=" | "<>" | "<" | "<=" | ">" | ">=";
+
+/** A condition on tags. */
+export type PartitionTest =
+  | { readonly kind: "all"; readonly of: readonly PartitionTest[] }
+  | { readonly kind: "any"; readonly of: readonly PartitionTest[] }
+  /** `text` is a value of the column as `tag-value.ts` writes it. */
+  | { readonly kind: "compare"; readonly column: string; readonly operator: PartitionComparison; readonly text: string };
+
+/** Over how many shards the rows of some times lie. */
+export interface SpreadSpan {
+  /** The first of the times, in the unit of the time index; they end where the next span begins. Absent: there is none before it. */
+  readonly from?: bigint;
+  readonly spread: number;
 }
 
 /** An existing table. */
@@ -93,6 +112,8 @@ export interface TableSchema extends Omit<TableDefinition, "columns"> {
   /** When the table was created, milliseconds since the epoch. Absent: it is older than this mark. */
   readonly createdMillis?: number;
   readonly columns: readonly ColumnSchema[];
+  /** Once the option `spread` changed: what holds for which times, oldest first, the first without `from`. Absent: it never did. */
+  readonly spreads?: readonly SpreadSpan[];
 }
 
 /** Where a column stands in the order that `SELECT *` shows. */
@@ -118,6 +139,8 @@ export type SchemaChange =
   | { readonly kind: "set-comment"; readonly column: string; readonly comment: string | undefined }
   /** Options to set; undefined takes one away. */
   | { readonly kind: "set-options"; readonly options: Readonly<Record<string, string | undefined>> }
+  /** The option `spread` for times from `from` on, in the unit of the time index; undefined takes it away. */
+  | { readonly kind: "set-spread"; readonly spread: number | undefined; readonly from: bigint }
   | { readonly kind: "rename"; readonly name: string }
   /** All of them or none. */
   | { readonly kind: "several"; readonly changes: readonly SchemaChange[] };

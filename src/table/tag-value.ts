@@ -17,7 +17,8 @@
  *
  * A cast from text to the type (dates, times and timestamps: to int first) gives the value back.
  */
-import type { DataType } from "../column/data-type.ts";
+import { invalidArguments } from "../base/error.ts";
+import { type DataType, sqlName } from "../column/data-type.ts";
 import { decimalOfText, decimalText } from "../column/decimal.ts";
 import type { Scalar } from "../column/vector.ts";
 import { clockNanosOfText, rescaledClock, unitsPerDay } from "../value/clock-time.ts";
@@ -25,6 +26,7 @@ import { fits } from "../value/integer-range.ts";
 import { floatOfText, integerOfText } from "../value/number-text.ts";
 import { parseDate } from "../value/parse-time.ts";
 import { INT64_MAX, INT64_MIN } from "../column/exact-integer.ts";
+import type { ColumnDefault } from "./schema.ts";
 
 /** The text of a value of a type; NULL has none. The value is one that the type can hold. */
 export function tagText(value: Scalar, type: DataType): string | undefined {
@@ -33,6 +35,21 @@ export function tagText(value: Scalar, type: DataType): string | undefined {
   if (type.kind !== "float") return String(value);
   const number = type.bits === 32 ? Math.fround(Number(value)) : Number(value);
   return String(number + 0); // -0 + 0 is 0: they are equal, and so one series.
+}
+
+/** The text of a default; undefined for none, and for a time of writing, which has none. The empty text means "no such tag". */
+export function tagDefaultText(value: ColumnDefault | undefined, type: DataType): string | undefined {
+  if (value?.kind !== "literal") return undefined;
+  const text = tagText(value.value, type);
+  return text === "" ? undefined : text;
+}
+
+/** The one text of a value of a tag, however it was written. @throws DbError InvalidArguments for a text that is no value of its type */
+export function ownTagText(text: string, type: DataType, name: string, table: string): string | undefined {
+  if (type.kind === "string") return text;
+  const parsed = tagValue(text, type);
+  if (parsed.ok) return tagText(parsed.value, type);
+  throw invalidArguments(`cannot write to table ${table}: tag ${name} is ${sqlName(type)}, ${tagSyntax(type)}; got '${text.slice(0, 80)}'`);
 }
 
 /**

@@ -512,6 +512,7 @@ class Life {
       () => this.changeType(table),
       () => this.changeType(table),
       () => this.changeDefault(table),
+      () => this.changeSpread(table),
       () => this.rename(table),
       () => this.truncate(table),
     ];
@@ -561,6 +562,17 @@ class Life {
     await flushed;
     if (isBesideWrite) table.model.write(given, rows);
     table.model.changeType(column.name, type);
+  }
+
+  /** Which changes nothing that is seen while there is one shard. */
+  private async changeSpread(table: Live): Promise<void> {
+    const { engine } = this.machine;
+    const spread = pick(this.random, [undefined, 1, 8]);
+    this.doing = `spread ${table.name} over ${spread} shards`;
+    const from = BigInt(this.random.below(1000));
+    await engine.alterTable(DATABASE, table.name, { kind: "set-spread", spread, from });
+    const { options } = this.tableOf(table).schema;
+    if (options["spread"] !== spread?.toString()) throw new Error(`the spread is ${options["spread"]}`);
   }
 
   private async changeDefault(table: Live): Promise<void> {

@@ -294,6 +294,20 @@ test("a table that stops merging keeps what it merged", async () => {
   expect((await read(machine.engine, "cpu", { projection: ["v"] })).sort()).toEqual(["1", "20", "200"]);
 });
 
+test("a spread that changed is kept, with the times that it holds for", async () => {
+  const machine = await twoRows();
+  const spread = async (value: number | undefined, from: bigint): Promise<readonly unknown[]> => {
+    await alter(machine, { kind: "set-spread", spread: value, from });
+    await machine.crash();
+    const schema = machine.engine.table("public", "cpu")?.schema;
+    return [schema?.options["spread"], schema?.spreads];
+  };
+  expect(await spread(8, 100n)).toEqual(["8", [{ spread: 4 }, { from: 100n, spread: 8 }]]);
+  expect(await spread(undefined, 200n)).toEqual([undefined, [{ spread: 4 }, { from: 100n, spread: 8 }, { from: 200n, spread: 4 }]]);
+  expect(await spread(8, 200n)).toEqual(["8", [{ spread: 4 }, { from: 100n, spread: 8 }]]);
+  expect(await spread(4, 50n)).toEqual(["4", undefined]);
+});
+
 test("options of a database are changed and taken away, durably", async () => {
   const machine = await twoRows();
   await machine.engine.alterDatabase("public", { ttl: "1day", storage: "File" });

@@ -7,8 +7,8 @@
  * Label columns keep their ids; flushes and merges take their values from the label sets (`storage/sst/label-columns.ts`).
  */
 import { STRING, UINT32 } from "../../column/data-type.ts";
-import { LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../../storage/series/label-set.ts";
-import { isInternalColumn, isPhysicalTable, TABLE_ID_COLUMN } from "../../table/metric.ts";
+import { LABELS_COLUMN_ID } from "../../storage/series/label-set.ts";
+import { isInternalColumn, isPhysicalTable, TABLE_ID_COLUMN, TABLE_ID_COLUMN_ID } from "../../table/metric.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
 
 /** Name of the tag column of label sets. It is in no file; no label may have it. */

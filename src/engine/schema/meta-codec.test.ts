@@ -67,6 +67,11 @@ test("every type reads back with its parameters", () => {
 
 test("what only some tables and columns have reads back", () => {
   check(schemaWith({ createdMillis: 1_700_000_000_123 }));
+  check(schemaWith({ spreads: [{ spread: 4 }, { from: -5n, spread: 8 }, { from: 2n ** 63n - 1n, spread: 1024 }] }));
+  const partitions = { columns: ["host"], rules: ["host < 'a'", "host >= 'a'"] };
+  check(schemaWith({ partitions }));
+  const compared = { kind: "compare", column: "host", operator: "<=", text: "" } as const;
+  check(schemaWith({ partitions: { ...partitions, tests: [{ kind: "any", of: [compared, { kind: "all", of: [compared] }] }, compared] } }));
   const hints = [
     { path: ["a", "b.c"], type: INT64, nullable: false, default: "9223372036854775807" },
     { path: ["d"], type: STRING, nullable: true },
@@ -139,6 +144,10 @@ test("keys sort by their numbers, and files of one table have a prefix of their 
 
 const good = stored(encodeSchema(withDefault({ kind: "literal", value: 5n }), 2)) as Record<string, MetaValue>;
 const column = (good["columns"] as readonly Record<string, MetaValue>[])[0] ?? {};
+const compared = { kind: "compare", column: "a", operator: "<", text: "5" };
+const withTest = (test: MetaValue): MetaValue => ({ ...good, partitions: { columns: ["a"], rules: ["a < 5"], tests: [test] } });
+/** Tests inside each other that no statement has so deep. */
+const deepTest = Array.from({ length: 1000 }).reduce<MetaValue>((inner) => ({ kind: "all", of: [inner] }), compared);
 const withColumn = (changes: Record<string, MetaValue>): MetaValue => ({ ...good, columns: [{ ...column, ...changes }] });
 const rejects: readonly (readonly [MetaValue, string])[] = [
   [null, "expected an object; got null"],
@@ -147,6 +156,11 @@ const rejects: readonly (readonly [MetaValue, string])[] = [
   [{ ...good, id: 1.5 }, "expected a whole number; got 1.5"],
   [{ ...good, columns: {} }, "expected a list; got {}"],
   [{ ...good, options: { ttl: 5 } }, "expected text; got 5"],
+  [{ ...good, spreads: [{ spread: "4" }] }, 'expected a whole number; got "4"'],
+  [{ ...good, spreads: [{ spread: 4, from: 5 }] }, "expected text; got 5"],
+  [withTest({ ...compared, kind: "not" }), 'expected one of all, any, compare; got "not"'],
+  [withTest({ ...compared, operator: "LIKE" }), 'expected one of =, <>, <, <=, >, >=; got "LIKE"'],
+  [withTest(deepTest), "expected at most 500 tests inside each other"],
   [withColumn({ semantic: "key" }), 'expected one of tag, field, timestamp; got "key"'],
   [withColumn({ type: { kind: "uuid" } }), 'got "uuid"'],
   [withColumn({ type: { kind: "int", bits: 12, signed: true } }), "expected one of 8, 16, 32, 64; got 12"],

@@ -2,6 +2,7 @@
  * Schemas and file descriptions as JSON for the meta store. The layout is in `../storage/meta-store/FORMAT.md`.
  */
 import { type DbError, corrupted } from "../../base/error.ts";
+import { SQL_DEPTH_MAX } from "../../base/limits.ts";
 import { type TableId, tableId } from "../../base/units.ts";
 import type { DataType, TimeUnit } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
@@ -13,13 +14,18 @@ import type {
   ColumnSchema,
   FormerColumn,
   JsonHint,
+  PartitionComparison,
+  PartitionTest,
   SemanticType,
+  SpreadSpan,
   TablePartitions,
   TableSchema,
 } from "../../table/schema.ts";
 
 const SEMANTICS: readonly SemanticType[] = ["tag", "field", "timestamp"];
 const UNITS: readonly TimeUnit[] = ["second", "millisecond", "microsecond", "nanosecond"];
+const TESTS: readonly PartitionTest["kind"][] = ["all", "any", "compare"];
+const COMPARISONS: readonly PartitionComparison[] = ["=", "<>", "<", "<=", ">", ">="];
 /** Most structs, lists and maps inside each other; native histograms are two. */
 const TYPE_DEPTH_MAX = 8;
 
@@ -94,9 +100,8 @@ export function encodeSchema(schema: TableSchema, nextColumnId: number): MetaVal
     options: { ...schema.options },
     primaryKey: [...schema.primaryKey],
     nextColumnId,
-    ...(schema.partitions === undefined
-      ? {}
-      : { partitions: { columns: [...schema.partitions.columns], rules: [...schema.partitions.rules] } }),
+    ...(schema.partitions === undefined ? {} : { partitions: encodePartitions(schema.partitions) }),
+    ...(schema.spreads === undefined ? {} : { spreads: schema.spreads.map(encodeSpread) }),
     ...(schema.isUnfinished === undefined ? {} : { unfinished: true }),
     ...(schema.engine === METRIC_ENGINE ? { metricLayout: METRIC_LAYOUT } : {}),
     columns: schema.columns.map((column) => ({
@@ -152,14 +157,44 @@ export function decodeSchema(key: string, value: MetaValue): { readonly schema: 
     primaryKey: arrayOf(key, entry["primaryKey"]).map((name) => textOf(key, name)),
     columns,
     ...(entry["partitions"] === undefined ? {} : { partitions: decodePartitions(key, objectOf(key, entry["partitions"])) }),
+    ...(entry["spreads"] === undefined
+      ? {}
+      : { spreads: arrayOf(key, entry["spreads"]).map((span) => decodeSpread(key, objectOf(key, span))) }),
     ...(entry["unfinished"] === true ? { isUnfinished: true } : {}),
   };
   return { schema, nextColumnId: numberOf(key, entry["nextColumnId"]) };
 }
 
+function encodeSpread({ from, spread }: SpreadSpan): MetaValue {
+  return from === undefined ? { spread } : { from: String(from), spread };
+}
+
+function decodeSpread(key: string, entry: MetaObject): SpreadSpan {
+  const spread = numberOf(key, entry["spread"]);
+  return entry["from"] === undefined ? { spread } : { from: bigintOf(key, entry["from"]), spread };
+}
+
+function encodePartitions({ columns, rules, tests }: TablePartitions): MetaValue {
+  return { columns: [...columns], rules: [...rules], ...(tests === undefined ? {} : { tests: tests.map(encodeTest) }) };
+}
+
 function decodePartitions(key: string, entry: MetaObject): TablePartitions {
   const texts = (field: string): readonly string[] => arrayOf(key, entry[field]).map((text) => textOf(key, text));
-  return { columns: texts("columns"), rules: texts("rules") };
+  const own = { columns: texts("columns"), rules: texts("rules") };
+  if (entry["tests"] === undefined) return own;
+  return { ...own, tests: arrayOf(key, entry["tests"]).map((test) => decodeTest(key, objectOf(key, test))) };
+}
+
+function encodeTest(test: PartitionTest): MetaValue {
+  return test.kind === "compare" ? { ...test } : { kind: test.kind, of: test.of.map(encodeTest) };
+}
+
+function decodeTest(key: string, entry: MetaObject, depth = 0): PartitionTest {
+  if (depth > SQL_DEPTH_MAX) throw broken(key, `at most ${SQL_DEPTH_MAX} tests inside each other`, entry["kind"]);
+  const kind = oneOf(key, TESTS, entry["kind"]);
+  if (kind !== "compare") return { kind, of: arrayOf(key, entry["of"]).map((test) => decodeTest(key, objectOf(key, test), depth + 1)) };
+  const operator = oneOf(key, COMPARISONS, entry["operator"]);
+  return { kind, column: textOf(key, entry["column"]), operator, text: textOf(key, entry["text"]) };
 }
 
 /** Before its layout was noted, a table of the metric engine was an ordinary table of that name: so it stays. */

@@ -17,6 +17,7 @@ import type {
   TableSchema,
 } from "../../table/schema.ts";
 import { columnNotFound, columnNamed } from "../../table/not-found.ts";
+import { changedSpreads, SPREAD_OPTION } from "../../table/shards/spread.ts";
 import { checkColumnName } from "./name-rules.ts";
 import { checkTableName } from "../../table/names.ts";
 
@@ -54,6 +55,8 @@ function applied(entry: VersionedSchema, change: SchemaChange): VersionedSchema 
     }
     case "set-options":
       return { ...entry, schema: { ...entry.schema, options: changedOptions(entry.schema.options, change.options) } };
+    case "set-spread":
+      return { ...entry, schema: spreadChanged(entry.schema, change) };
     case "rename": {
       checkTableName(change.name);
       if (change.name === entry.schema.name) {
@@ -68,6 +71,13 @@ function applied(entry: VersionedSchema, change: SchemaChange): VersionedSchema 
     default:
       return unreachable(change);
   }
+}
+
+function spreadChanged(schema: TableSchema, { spread, from }: ChangeOf<"set-spread">): TableSchema {
+  const { spreads: _, ...rest } = schema;
+  const spreads = changedSpreads(schema, spread, from);
+  const options = changedOptions(schema.options, { [SPREAD_OPTION]: spread === undefined ? undefined : String(spread) });
+  return { ...rest, options, ...(spreads.length === 1 ? {} : { spreads }) };
 }
 
 /** Options after a change: undefined takes one away. */

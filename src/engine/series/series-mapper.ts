@@ -3,14 +3,13 @@
  */
 import { longer } from "../../base/bytes/longer-array.ts";
 import { assert } from "../../base/assert.ts";
-import { DbError, invalidArguments } from "../../base/error.ts";
+import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { type DataType, sqlName } from "../../column/data-type.ts";
 import { TagMarks } from "../../storage/memtable/series-definitions.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { SeriesTags } from "../../storage/series/series-tags.ts";
 import type { SeriesDictionary, TagSet } from "../../table/series-dictionary.ts";
-import { tagSyntax, tagText, tagValue } from "../../table/tag-value.ts";
+import { ownTagText } from "../../table/tag-value.ts";
 import { type PlainShape, resolvePlainKeys } from "./plain-keys.ts";
 
 const UNKNOWN = 0xffff_ffff;
@@ -135,17 +134,9 @@ function valuesOf(tags: TagSet, registry: SeriesRegistry): (string | undefined)[
   for (let t = 0; t < tags.names.length; t++) {
     const name = tags.names[t] as string;
     const position = registry.positionOfName(name);
-    values[position] = ownText(tags.values[t] as string, registry.typeAt(position), name, tags.table);
+    values[position] = ownTagText(tags.values[t] as string, registry.typeAt(position), name, tags.table);
   }
   return values;
-}
-
-/** The one text of a value, however it was written. */
-function ownText(text: string, type: DataType, name: string, table: string): string | undefined {
-  if (type.kind === "string") return text;
-  const parsed = tagValue(text, type);
-  if (parsed.ok) return tagText(parsed.value, type);
-  throw invalidArguments(`cannot write to table ${table}: tag ${name} is ${sqlName(type)}, ${tagSyntax(type)}; got '${text.slice(0, 80)}'`);
 }
 
 /** Series and tag values of a table that a log segment has not defined yet: one mark a series or value. */

@@ -11,9 +11,6 @@ import { assert } from "../../base/assert.ts";
 /** Id of the tag column that holds label sets, in the schema and the files of a shared region. Beyond the ids of a user's columns. */
 export const LABELS_COLUMN_ID = 0x7fff_ff01;
 
-/** Id of the tag column before it: which logical table the series is of. */
-export const TABLE_ID_COLUMN_ID = 0x7fff_ff00;
-
 /**
  * The text of a label set; undefined, which is NULL, for the empty one.
  *

@@ -15,8 +15,9 @@ import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type DataType, STRING } from "../../column/data-type.ts";
 import type { TextTable } from "../../column/text-table.ts";
+import { tagDefaultText } from "../../table/tag-value.ts";
 import { grownWords, powerOfTwoFrom } from "./shared-array.ts";
-import { TagColumn, tagDefaultText, type TagDefinition } from "./tag-column.ts";
+import { TagColumn, type TagDefinition } from "./tag-column.ts";
 import { TagColumns } from "./tag-columns.ts";
 import { HASH_START, hashColumn, hashOf } from "./tuple-hash.ts";
 

@@ -1,7 +1,6 @@
 /** One tag column of a registry: its texts, and the code of each series. */
 import type { DataType } from "../../column/data-type.ts";
 import type { ColumnDefault } from "../../table/schema.ts";
-import { tagText } from "../../table/tag-value.ts";
 import { newWords } from "./shared-array.ts";
 import { TagDictionary } from "./tag-dictionary.ts";
 import type { TagPostings } from "./tag-postings.ts";
@@ -38,11 +37,4 @@ export class TagColumn {
     this.type = type;
     this.codes = newWords(capacity);
   }
-}
-
-/** The text of a tag's default; the empty text is NULL, as in writes. */
-export function tagDefaultText(value: ColumnDefault | undefined, type: DataType): string | undefined {
-  if (value?.kind !== "literal") return undefined;
-  const text = tagText(value.value, type);
-  return text === "" ? undefined : text;
 }

@@ -5,7 +5,8 @@ import { FLOAT64, STRING, TIMESTAMP_MILLISECOND, UINT32 } from "../../column/dat
 import { textAt, textTableOf } from "../../column/text-table.ts";
 import type { TagRuns } from "../../format/parquet/types.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
-import { encodeLabels, LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../series/label-set.ts";
+import { encodeLabels, LABELS_COLUMN_ID } from "../series/label-set.ts";
+import { TABLE_ID_COLUMN_ID } from "../../table/metric.ts";
 import { fileSchemaOf, isLabelColumn, labelIdsOf, labelInputs, noLabel } from "./label-columns.ts";
 
 const column = (id: number, name: string, type: ColumnSchema["type"], semantic: ColumnSchema["semantic"]): ColumnSchema => ({

@@ -3,6 +3,8 @@ import { notSupported } from "../../plan/bind/plan-error.ts";
 import { unreachable } from "../../../base/assert.ts";
 import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import type { Table } from "../../../table/catalog.ts";
+import { parseSpread, SPREAD_OPTION, spreadChangeTime } from "../../../table/shards/spread.ts";
 import type { ColumnSchema, NewColumn, SchemaChange, TableSchema } from "../../../table/schema.ts";
 import { columnNamed } from "../../../table/not-found.ts";
 import type { Environment } from "../../function/signature/environment.ts";
@@ -11,7 +13,7 @@ import { resolveName } from "../../plan/from/source.ts";
 import { checkNoGraphTable } from "../../plan/common/semantic-graph.ts";
 import { builtInTableNames } from "../../plan/virtual/built-in-table.ts";
 import type { QueryContext } from "../../query-context.ts";
-import type { AlterAction, AlterTable } from "../../sql/syntax/definition-ast.ts";
+import type { AlterAction, AlterTable, ChangedOptions } from "../../sql/syntax/definition-ast.ts";
 import { NO_ROWS_CHANGED, type StatementResult } from "../../statement-result.ts";
 import { changedTableOptions, unsetTableOptions } from "./changed-options.ts";
 import { checkStructured, columnDefinition, defaultOf } from "./column-definition.ts";
@@ -27,7 +29,7 @@ export async function alterTable(statement: AlterTable, context: QueryContext): 
   const { database, table } = tableToChange(statement.name, context);
   const environment = environmentOf(context.clock, context.variables);
   const indexes = new Map<string, readonly string[]>();
-  const changes = statement.actions.map((action) => changeOf(action, table.schema, environment, indexes));
+  const changes = statement.actions.map((action) => changeOf(action, table, environment, indexes));
   const [first, ...others] = changes;
   if (first === undefined) return NO_ROWS_CHANGED;
   await context.catalog.alterTable(database, table.schema.name, others.length === 0 ? first : { kind: "several", changes });
@@ -35,12 +37,8 @@ export async function alterTable(statement: AlterTable, context: QueryContext): 
 }
 
 /** @param indexes index clauses that earlier actions of the statement gave to columns */
-function changeOf(
-  action: AlterAction,
-  schema: TableSchema,
-  environment: Environment,
-  indexes: Map<string, readonly string[]>,
-): SchemaChange {
+function changeOf(action: AlterAction, table: Table, environment: Environment, indexes: Map<string, readonly string[]>): SchemaChange {
+  const { schema } = table;
   switch (action.kind) {
     case "add-column":
       checkStructured([action.column], schema.options);
@@ -65,14 +63,25 @@ function changeOf(
     case "unset-index":
       return indexChange(action, columnNamed(schema, action.column), indexes);
     case "set-options":
-      return { kind: "set-options", options: changedTableOptions(action.options, schema) };
+      return optionsChange(changedTableOptions(action.options, schema), table, environment);
     case "unset-options":
-      return { kind: "set-options", options: unsetTableOptions(action.keys) };
+      return optionsChange(unsetTableOptions(action.keys), table, environment);
     case "rename":
       return { kind: "rename", name: newName(action, schema) };
     default:
       return unreachable(action);
   }
+}
+
+/** A change of `spread` holds for times that no row has yet. */
+function optionsChange(options: ChangedOptions, table: Table, { now }: Environment): SchemaChange {
+  const { schema } = table;
+  const { [SPREAD_OPTION]: text, ...others } = options;
+  if (!(SPREAD_OPTION in options) || text === schema.options[SPREAD_OPTION]) return { kind: "set-options", options };
+  const from = spreadChangeTime(schema, now, table.timeBounds());
+  const spread: SchemaChange = { kind: "set-spread", spread: text === undefined ? undefined : parseSpread(text), from };
+  if (Object.keys(others).length === 0) return spread;
+  return { kind: "several", changes: [{ kind: "set-options", options: others }, spread] };
 }
 
 function newColumn({ column, ifNotExists, place }: ActionOf<"add-column">, environment: Environment): NewColumn {

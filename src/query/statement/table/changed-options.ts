@@ -3,7 +3,8 @@ import { DbError, invalidArguments } from "../../../base/error.ts";
 import type { TableSchema } from "../../../table/schema.ts";
 import type { ChangedOptions } from "../../sql/syntax/definition-ast.ts";
 import { checkSemanticOption, isSemanticOption, SEMANTIC_PREFIX } from "./semantic-options.ts";
-import { databaseOptions, isDatabaseOption, type Options, tableOptions } from "./table-options.ts";
+import { parseSpread, SPREAD_OPTION } from "../../../table/shards/spread.ts";
+import { checkSpread, databaseOptions, isDatabaseOption, type Options, tableOptions } from "./table-options.ts";
 
 /** Keys that ALTER TABLE SET takes; `greptime.semantic.*` besides. */
 const SETTABLE: ReadonlySet<string> = new Set([
@@ -18,6 +19,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
   "write_buffer_size",
   "skip_wal",
   "repartition.column.hint",
+  SPREAD_OPTION,
 ]);
 /** Keys that ALTER TABLE UNSET takes; `greptime.semantic.*` besides. */
 const UNSETTABLE: ReadonlySet<string> = new Set([
@@ -28,12 +30,12 @@ const UNSETTABLE: ReadonlySet<string> = new Set([
   "compaction.twcs.time_window",
   "max_row_group_row_count",
   "repartition.column.hint",
+  SPREAD_OPTION,
 ]);
 const SEMANTIC = SEMANTIC_PREFIX;
 
 /** What SET means for a table. @throws DbError InvalidArguments; TableColumnNotFound for a semantic option */
 export function changedTableOptions(changes: ChangedOptions, schema: TableSchema): ChangedOptions {
-  const { options } = schema;
   const keys = Object.keys(changes);
   const semantic = keys.filter((key) => key.startsWith(SEMANTIC));
   if (semantic.length > 0 && semantic.length < keys.length)
@@ -41,7 +43,7 @@ export function changedTableOptions(changes: ChangedOptions, schema: TableSchema
   const result: Record<string, string | undefined> = {};
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined) Object.assign(result, unsetTableOptions([key]));
-    else Object.assign(result, setOne(key, value, options));
+    else Object.assign(result, setOne(key, value, schema));
     if (value !== undefined && key.startsWith(SEMANTIC)) checkSemanticOption(key, value, schema);
   }
   return result;
@@ -65,11 +67,17 @@ export function changedDatabaseOptions(changes: ChangedOptions): ChangedOptions 
   return Object.fromEntries(Object.keys(changes).map((key) => [key, normalised[key]]));
 }
 
-function setOne(key: string, value: string, options: Options): ChangedOptions {
+function setOne(key: string, value: string, schema: TableSchema): ChangedOptions {
   const refused = (cause?: unknown): DbError =>
     invalidArguments(`Invalid set table option request: Invalid set region option request, key: ${key}, value: ${value}`, cause);
   if (!SETTABLE.has(key) && !key.startsWith(SEMANTIC)) throw refused();
+  if (key === SPREAD_OPTION) {
+    const spread = { [key]: String(parseSpread(value)) };
+    checkSpread({ ...schema, options: spread });
+    return spread;
+  }
   if (key === "auto_flush_interval" && value.trim() === "") return { [key]: undefined };
+  const { options } = schema;
   let normalised: Options;
   try {
     normalised = tableOptions({ [key]: value });

@@ -21,7 +21,7 @@ import { columnOptionError } from "../../../table/column-option-error.ts";
 import { optionsFromDatabase } from "../../../table/database-template.ts";
 import { checkNoView } from "../shared/no-view.ts";
 import { tablePartitions } from "./partitions.ts";
-import { type Options, tableOptions } from "./table-options.ts";
+import { checkSpread, type Options, tableOptions } from "./table-options.ts";
 
 const ENGINES: readonly string[] = ["mito", "metric", "file"];
 
@@ -81,6 +81,7 @@ export function tableDefinition(statement: CreateTable, environment: Environment
   checkStructured(columns, options);
   const { partitions } = statement;
   const divided = partitions === undefined ? {} : { partitions: tablePartitions(partitions, columns, environment) };
+  checkSpread({ engine, options, ...divided });
   return { database, name: table, columns, primaryKey, engine, options, ...divided };
 }
 

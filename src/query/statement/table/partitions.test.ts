@@ -56,6 +56,26 @@ test("rules that leave rows out or claim them twice are refused", async () => {
   await rejects("PARTITION ON COLUMNS (a) (a < 10, a > 9)", "Checkpoint `a<10` is overlapped");
 });
 
+test("rules of tags are kept as tests of them, with the values that they compare with", async () => {
+  const testsOf = async (clause: string): Promise<unknown> => {
+    await fixture.sql(`DROP TABLE IF EXISTS t; ${create(clause)}`);
+    return fixture.catalog.table("public", "t")?.schema.partitions?.tests;
+  };
+  const compare = (column: string, operator: string, text: string) => ({ kind: "compare", column, operator, text });
+  expect(
+    await testsOf("PARTITION ON COLUMNS (a, b) (a < +05 or 10 < a or a = 5 and b < 'it''s', a > 5 AND a <= 10, a = 5 AND b >= 'it''s')"),
+  ).toEqual([
+    {
+      kind: "any",
+      of: [compare("a", "<", "5"), compare("a", ">", "10"), { kind: "all", of: [compare("a", "=", "5"), compare("b", "<", "it's")] }],
+    },
+    { kind: "all", of: [compare("a", ">", "5"), compare("a", "<=", "10")] },
+    { kind: "all", of: [compare("a", "=", "5"), compare("b", ">=", "it's")] },
+  ]);
+  expect(await testsOf("PARTITION ON COLUMNS (a, c) (c < 5, c >= 5)")).toBeUndefined();
+  expect(await testsOf("PARTITION ON COLUMNS (a) ()")).toBeUndefined();
+});
+
 test("clauses that make no sense are refused", async () => {
   await rejects("PARTITION ON COLUMNS (x) (x < 5, x >= 5)", "Column x of PARTITION ON COLUMNS not exists", StatusCode.TableColumnNotFound);
   await rejects("PARTITION ON COLUMNS (a, a) ()", "column a is named twice");

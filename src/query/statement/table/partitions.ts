@@ -7,14 +7,17 @@
  *   constants        5       9
  *   places       0   1   2   3   4        rule `id >= 5 AND id < 9` holds at 1 and 2
  *
- * One machine keeps all rows in one region; the rules are kept and shown, so that what they say can be served by several later.
+ * The rules are kept and shown. Where rows lie on several shards they say on which, if all of their columns are tags; on one machine all
+ * rows lie in one region.
  */
+import { assert } from "../../../base/assert.ts";
 import { DbError, invalidArguments } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import type { ColumnDefinition, TablePartitions } from "../../../table/schema.ts";
+import type { ColumnDefinition, PartitionComparison as Comparison, PartitionTest, TablePartitions } from "../../../table/schema.ts";
+import { tagText } from "../../../table/tag-value.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { Value } from "../../function/value/value.ts";
-import { textOf } from "../../function/value/value.ts";
+import { isInterval, textOf } from "../../function/value/value.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import type { PartitionClause } from "../../sql/syntax/definition-ast.ts";
 import { printCondition } from "../../sql/print/print-statement.ts";
@@ -24,11 +27,10 @@ import { literalValue } from "../shared/literal-value.ts";
 const PARTITIONS_MAX = 1024;
 const PLACES_MAX = 100_000;
 
-type Comparison = "=" | "<>" | "<" | "<=" | ">" | ">=";
-
 /** A rule over places: positions of columns, and places instead of constants. */
 type Rule =
-  | { readonly kind: "both" | "either"; readonly left: Rule; readonly right: Rule }
+  | { readonly kind: "both"; readonly left: Rule; readonly right: Rule }
+  | { readonly kind: "either"; readonly left: Rule; readonly right: Rule }
   | { readonly kind: "compare"; readonly column: number; readonly operator: Comparison; readonly text: string; place: number };
 
 /** The constants of a column, by their text, in order. */
@@ -57,7 +59,25 @@ export function tablePartitions(
     axis.order = [...axis.constants.keys()].sort((a, b) => compareValues(axis.constants.get(a), axis.constants.get(b)));
   for (const rule of parsed) place(rule, axes);
   if (parsed.length > 0) checkCover(parsed, axes);
-  return { columns, rules: rules.map(printCondition) };
+  const isTested = parsed.length > 0 && axes.every(({ column }) => column.semantic === "tag");
+  const tests = isTested ? { tests: parsed.map((rule) => testOf(rule, axes)) } : {};
+  return { columns, rules: rules.map(printCondition), ...tests };
+}
+
+/** A rule as rows are tested by it. */
+function testOf(rule: Rule, axes: readonly Axis[]): PartitionTest {
+  if (rule.kind !== "compare") {
+    const { kind } = rule;
+    const parts: Rule[] = [];
+    let left: Rule = rule;
+    for (; left.kind === kind; left = left.left) parts.push(left.right);
+    const of = [left, ...parts.reverse()].map((part) => testOf(part, axes));
+    return { kind: kind === "both" ? "all" : "any", of };
+  }
+  const axis = axes[rule.column];
+  const value = axis?.constants.get(rule.text);
+  assert(axis !== undefined && value !== undefined && !isInterval(value), `a constant of a tag; got ${rule.text}`);
+  return { kind: "compare", column: axis.column.name, operator: rule.operator, text: tagText(value, axis.column.type) ?? "" };
 }
 
 /** Each comparison as it reads from the other side. */

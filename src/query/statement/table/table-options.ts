@@ -1,6 +1,8 @@
 /** Option keys of tables and databases: which there are, what they may hold, and how they are printed. */
 import { invalidArguments } from "../../../base/error.ts";
 import { parseHumanSize, printReadableSize } from "../../../base/text/human-size.ts";
+import type { TableDefinition } from "../../../table/schema.ts";
+import { parseSpread, SPREAD_OPTION } from "../../../table/shards/spread.ts";
 import { formatHumantime, parseHumantime } from "./humantime.ts";
 
 /** Options as SHOW CREATE prints them. */
@@ -35,6 +37,7 @@ const OTHER_TABLE_KEYS: ReadonlySet<string> = new Set([
   "index.granularity",
   "table_data_model",
   "repartition.column.hint",
+  SPREAD_OPTION,
   "timeout",
   "wait",
 ]);
@@ -75,6 +78,24 @@ export function tableOptions(options: Options): Options {
     throw invalidArguments("Invalid region options, only last_row merge_mode is allowed when append_mode is enabled");
   }
   return normalised;
+}
+
+/**
+ * Refuses an option `spread` of a table that has no use for it.
+ *
+ * @throws DbError InvalidArguments
+ */
+export function checkSpread({ engine, partitions, options }: Pick<TableDefinition, "engine" | "partitions" | "options">): void {
+  if (options[SPREAD_OPTION] === undefined) return;
+  if (engine !== "mito") {
+    throw invalidArguments(
+      `Invalid table option, ${SPREAD_OPTION} is one of tables of engine mito; rows of engine ${engine} lie on all shards`,
+    );
+  }
+  if (partitions === undefined) return;
+  throw invalidArguments(
+    `Invalid table option, ${SPREAD_OPTION}: PARTITION ON COLUMNS says on how many shards rows lie; leave one of them out`,
+  );
 }
 
 /** Whether databases have an option of that key. */
@@ -120,6 +141,7 @@ function normalise(key: string, value: string, isTable: boolean): string | undef
   if (DURATION_KEYS.has(key) && parseHumantime(value) === undefined)
     throw invalidArguments(`Invalid set table option, key: ${key}, value: ${value}; use a duration such as 1h`);
   if (key === "write_buffer_size") return bufferSize(value);
+  if (key === SPREAD_OPTION) return String(parseSpread(value));
   return value;
 }
 

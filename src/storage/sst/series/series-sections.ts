@@ -12,7 +12,8 @@ import { ByteReader } from "../../../base/bytes/byte-reader.ts";
 import { ByteWriter } from "../../../base/bytes/byte-writer.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
 import { pickTexts, type TextTable, textAt } from "../../../column/text-table.ts";
-import { LABELS_COLUMN_ID, TABLE_ID_COLUMN_ID } from "../../series/label-set.ts";
+import { LABELS_COLUMN_ID } from "../../series/label-set.ts";
+import { TABLE_ID_COLUMN_ID } from "../../../table/metric.ts";
 import { decodeSeriesIndex, encodeSeriesIndex, type RunIndex, type SeriesIndex } from "./series-index.ts";
 
 /** Name of the blob with the directory. */

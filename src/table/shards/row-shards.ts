@@ -1,0 +1,92 @@
+/** The loops of splitting: the shard of each row, and rows in the order of their shards. One pass each. */
+import { longer } from "../../base/bytes/longer-array.ts";
+import type { TimeVector } from "../../column/vector.ts";
+import { shardOf, type TablePlacement } from "./placement.ts";
+import type { WrittenSpreads } from "./spreads-within.ts";
+
+/** Arrays that one write after another uses. */
+export class RowShards {
+  /** Of each row. */
+  shardOfRow: Uint16Array = new Uint16Array(1024);
+  /** Of each shard. */
+  readonly counts: Uint32Array;
+  /** Where the rows of each shard end in `order`, once they are ordered. */
+  readonly ends: Uint32Array;
+  order: Uint32Array = new Uint32Array(1024);
+
+  constructor(shards: number) {
+    this.counts = new Uint32Array(shards);
+    this.ends = new Uint32Array(shards);
+  }
+
+  /** Makes room for the rows of another write. */
+  begin(rowCount: number): void {
+    this.counts.fill(0);
+    if (this.shardOfRow.length >= rowCount) return;
+    this.shardOfRow = longer(this.shardOfRow, rowCount);
+    this.order = longer(this.order, rowCount);
+  }
+
+  /** The shard that has all rows, or -1. */
+  onlyShard(rowCount: number): number {
+    const shard = this.shardOfRow[0] as number;
+    return this.counts[shard] === rowCount ? shard : -1;
+  }
+}
+
+/** Counts the rows of each shard where all have one spread. */
+export function countShards(
+  { shardOfRow, counts }: RowShards,
+  { base, shards }: TablePlacement,
+  spread: number,
+  keys: Uint32Array,
+  rowCount: number,
+  marks: Int32Array,
+): void {
+  const factor = 0x1_0000 % spread;
+  for (let row = 0; row < rowCount; row++) {
+    const mark = marks[keys[row] as number] as number;
+    let shard = base + (((mark >>> 16) * factor + (mark & 0xffff)) % spread); // `remainder`, by hand: a call a row takes twice as long.
+    if (shard >= shards) shard -= shards;
+    shardOfRow[row] = shard;
+    counts[shard] = (counts[shard] as number) + 1;
+  }
+}
+
+/** As `countShards`, where the spread depends on the time. */
+export function countShardsInTime(
+  { shardOfRow, counts }: RowShards,
+  placement: TablePlacement,
+  { spans, starts }: WrittenSpreads,
+  keys: Uint32Array,
+  { offsets }: TimeVector,
+  rowCount: number,
+  marks: Int32Array,
+): void {
+  const spreads = Uint32Array.from(spans, ({ spread }) => spread);
+  const last = spreads.length - 1;
+  for (let row = 0; row < rowCount; row++) {
+    const offset = offsets[row] as number;
+    let span = last;
+    while ((starts[span] as number) > offset) span--;
+    const shard = shardOf(placement, marks[keys[row] as number] as number, spreads[span] as number);
+    shardOfRow[row] = shard;
+    counts[shard] = (counts[shard] as number) + 1;
+  }
+}
+
+/** The rows, those of the first shard first, each shard's in their order; `ends` says where they end. Valid until the next call. */
+export function orderByShard({ shardOfRow, counts, ends, order }: RowShards, rowCount: number): Uint32Array {
+  let at = 0;
+  for (let shard = 0; shard < ends.length; shard++) {
+    ends[shard] = at;
+    at += counts[shard] as number;
+  }
+  for (let row = 0; row < rowCount; row++) {
+    const shard = shardOfRow[row] as number;
+    const place = ends[shard] as number;
+    order[place] = row;
+    ends[shard] = place + 1;
+  }
+  return order.subarray(0, rowCount);
+}
