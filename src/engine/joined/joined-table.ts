@@ -67,7 +67,7 @@ export class JoinedTable implements Table {
   async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
     assert(unless === undefined || unless instanceof JoinedWatch, "a watch is one of the table's own");
     const series = this.joinedOf(keys.numbers);
-    const made = this.parts.map((part, i) => {
+    const made = this.parts.map(async (part, i) => {
       const own = keysOf(keys, series, i);
       return own === undefined ? 0 : part.deleteRows(own, unless?.parts[i]);
     });
