@@ -3,26 +3,14 @@
  * after the other, or, in the order of series and time, as the next series comes from one or another.
  */
 import { Turns } from "../../base/scheduler/turns.ts";
-import type { SeriesRuns } from "../../column/batch.ts";
-import { sliceBatch } from "../../column/slice.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 import type { RowTest, ScanBatch, ScanMetrics, ScanRequest } from "../../table/scan.ts";
+import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import type { TableSchema } from "../../table/schema.ts";
 import { type JoinedSeries, seriesOrder } from "./joined-series.ts";
-
-type Batches = AsyncIterator<ScanBatch>;
-
-/** A part's scan, and the batch that it gave last. */
-interface Reader {
-  readonly batches: Batches;
-  readonly part: number;
-  /** Undefined once there is no more. */
-  batch: ScanBatch | undefined;
-  /** Run of it that comes next. */
-  run: number;
-}
+import { mergedRuns } from "./merged-runs.ts";
+import { Reader } from "./reader.ts";
 
 /** Rows of all parts under joined numbers. @throws as the parts' scans do */
 export async function* joinedScan(
@@ -31,27 +19,41 @@ export async function* joinedScan(
   request: ScanRequest,
   metrics?: ScanMetrics,
 ): AsyncGenerator<ScanBatch> {
-  const alone = { ...request, rowTests: testsInTurns(request.rowTests) };
-  const scans = parts.map(
-    (part, i): Batches => part.scan({ ...alone, numbers: series.parts[i] as SeriesView }, metrics)[Symbol.asyncIterator](),
-  );
+  const asked = requestOfParts(request, schema, series.repeats);
+  const scans = parts.map((part, i) => part.scan({ ...asked, numbers: series.parts[i] as SeriesView }, metrics)[Symbol.asyncIterator]());
   try {
-    const begun = scans.map(async (batches, part): Promise<Reader> => ({ batches, part, ...(await nextOf(batches)) }));
+    const begun = scans.map((batches, part) => Reader.begun(batches, part));
     await Promise.allSettled(begun); // Whichever fails: no other is left behind.
     const readers = await Promise.all(begun);
+    const order = {
+      compare: seriesOrder(schema, series),
+      timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
+      newestOnly: request.newestPerSeries === true && series.repeats,
+    };
     const tags = tagPlaces(schema, request.projection);
-    const joined = (reader: Reader, batch: ScanBatch): ScanBatch => joinedBatch(batch, reader.part, series, tags);
     let rows = 0;
-    for await (const batch of request.order === "none"
-      ? oneByOne(readers, joined)
-      : merged(readers, seriesOrder(schema, series), series, joined)) {
-      yield batch;
+    for await (const { part, batch } of asked.order === "none" ? oneByOne(readers) : mergedRuns(readers, series, order)) {
+      yield joinedBatch(batch, part, series, tags);
       rows += batch.rowCount;
       if (request.limit !== undefined && rows >= request.limit) return;
     }
   } finally {
     for (const scan of scans) await scan.return?.();
   }
+}
+
+/**
+ * What each part is asked. Of a series in several parts the newest row is known once all have given theirs: what leaves rows out, and may
+ * leave out the newest of one part, comes after that.
+ */
+function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean): ScanRequest {
+  const asked = { ...request, rowTests: testsInTurns(request.rowTests) };
+  if (!repeats || (request.order === "none" && request.newestPerSeries !== true)) return asked;
+  const time = timeIndexOf(schema).name;
+  const projection = request.projection.includes(time) ? request.projection : [...request.projection, time];
+  if (request.newestPerSeries !== true) return { ...asked, projection };
+  const { limit: _, fieldConditions: __, rowTests: ___, ...rest } = asked;
+  return { ...rest, projection, order: request.order === "none" ? "series-time" : request.order, fieldBounds: [] };
 }
 
 /** Parts test rows beside each other until each has its first batch, and what a test answers is valid until its next call. */
@@ -64,60 +66,10 @@ function testsInTurns(tests: readonly RowTest[] | undefined): readonly RowTest[]
   }));
 }
 
-async function nextOf(batches: Batches): Promise<Pick<Reader, "batch" | "run">> {
-  for (;;) {
-    const next = await batches.next();
-    if (next.done === true) return { batch: undefined, run: 0 };
-    if (next.value.rowCount > 0) return { batch: next.value, run: 0 }; // One without rows has no series to be merged by.
-  }
-}
-
-type Joined = (reader: Reader, batch: ScanBatch) => ScanBatch;
-
-async function* oneByOne(readers: readonly Reader[], joined: Joined): AsyncGenerator<ScanBatch> {
+async function* oneByOne(readers: readonly Reader[]): AsyncGenerator<{ readonly part: number; readonly batch: ScanBatch }> {
   for (const reader of readers) {
-    for (; reader.batch !== undefined; Object.assign(reader, await nextOf(reader.batches))) yield joined(reader, reader.batch);
+    for (; reader.batch !== undefined; await reader.passTo(reader.batch.rowCount)) yield { part: reader.part, batch: reader.batch };
   }
-}
-
-/** Runs of all parts in the order of their series. */
-async function* merged(
-  readers: readonly Reader[],
-  compare: (a: number, b: number) => number,
-  series: JoinedSeries,
-  joined: Joined,
-): AsyncGenerator<ScanBatch> {
-  const headOf = ({ batch, part, run }: Reader): number =>
-    series.joinedOf(part, (batch as ScanBatch).runs.series.subarray(run), 1)[0] as number;
-  for (;;) {
-    const [first, ...others] = readers
-      .filter(({ batch }) => batch !== undefined)
-      .map((reader) => ({ reader, head: headOf(reader) }))
-      .sort((a, b) => compare(a.head, b.head));
-    if (first === undefined) return;
-    const { reader } = first;
-    const batch = reader.batch as ScanBatch;
-    const { starts, series: numbers } = batch.runs;
-    const runCount = starts.length - 1;
-    const own = series.joinedOf(reader.part, numbers, runCount);
-    const bound = others[0]?.head;
-    let end = reader.run + 1;
-    while (end < runCount && (bound === undefined || compare(own[end] as number, bound) < 0)) end++;
-    yield joined(reader, sliceRuns(batch, reader.run, end));
-    if (end < runCount) reader.run = end;
-    else Object.assign(reader, await nextOf(reader.batches));
-  }
-}
-
-/** Runs `[from, to)` of a batch, with their rows. */
-function sliceRuns(batch: ScanBatch, from: number, to: number): ScanBatch {
-  const { starts, series } = batch.runs;
-  const first = starts[from] as number;
-  const runs: SeriesRuns = {
-    starts: starts.subarray(from, to + 1).map((start) => start - first),
-    series: series.subarray(from, to),
-  };
-  return { ...batch, ...sliceBatch(batch, first, starts[to] as number), runs };
 }
 
 /** Names of tags by their places in a projection. */
@@ -126,15 +78,13 @@ function tagPlaces({ columns }: TableSchema, projection: readonly string[]): rea
   return projection.map((name) => (tags.has(name) ? name : undefined));
 }
 
+/** @param tags a place for each vector that was asked for; those behind them are left out */
 function joinedBatch(batch: ScanBatch, part: number, series: JoinedSeries, tags: readonly (string | undefined)[]): ScanBatch {
   const { rowCount, runs } = batch;
-  const vectors = batch.vectors.map((vector, place): Vector => {
+  const vectors = batch.vectors.slice(0, tags.length).map((vector, place): Vector => {
     const name = tags[place];
     return name === undefined || vector.kind !== "dictionary" ? vector : series.joinedTags(name, vector, rowCount);
   });
-  return {
-    ...batch,
-    vectors,
-    runs: { starts: runs.starts, series: series.joinedOf(part, runs.series, Math.max(0, runs.starts.length - 1)) },
-  };
+  const runCount = Math.max(0, runs.starts.length - 1);
+  return { ...batch, vectors, runs: { starts: runs.starts, series: series.joinedOf(part, runs.series, runCount) } };
 }

@@ -5,7 +5,7 @@
  *   part 0   series 0 1 2 ──► 0 1 3        codes of "host"  a=1 b=2 ──► a=1 b=2
  *   part 1   series 0 1   ──► 2 4                           c=1 a=2 ──► c=3 a=1
  *
- * The parts hold different series: one that two parts have is two here.
+ * Where a series may lie in several parts, at different times, it is found again by its tags.
  */
 import type { DictionaryVector } from "../../column/vector.ts";
 import { compareTagValues } from "../../table/tag-value.ts";
@@ -43,7 +43,16 @@ interface JoinedColumn {
   readonly ofSeries: GrowingNumbers;
 }
 
-/** See the file header. Memory: 12 bytes a series, 4 more a tag column that is read; a text for each of its values. */
+/** Where a series is: its part, and its number there. */
+export interface SeriesPlace {
+  readonly part: number;
+  readonly number: number;
+}
+
+/**
+ * See the file header. Memory: 12 bytes a series, 4 more a tag column that is read; a text for each of its values. Where series repeat, a
+ * text of its tags for each.
+ */
 export class JoinedSeries implements SeriesView {
   /** The parts' own. */
   readonly parts: readonly SeriesView[];
@@ -53,10 +62,21 @@ export class JoinedSeries implements SeriesView {
   private readonly partOf: GrowingNumbers = new GrowingNumbers();
   private readonly numberOf: GrowingNumbers = new GrowingNumbers();
   private readonly columns: Map<string, JoinedColumn> = new Map();
+  private readonly repeating: readonly string[] | undefined;
+  private readonly byTags: Map<string, number> = new Map();
+  /** Places of a series but its first. */
+  private readonly otherPlaces: Map<number, SeriesPlace[]> = new Map();
 
-  constructor(parts: readonly SeriesView[]) {
+  /** @param repeating names of all tags where a series may lie in several parts; undefined: each lies in one */
+  constructor(parts: readonly SeriesView[], repeating?: readonly string[]) {
     this.parts = parts;
     this.joined = parts.map(() => new GrowingNumbers());
+    this.repeating = repeating;
+  }
+
+  /** Whether a series may lie in several parts. */
+  get repeats(): boolean {
+    return this.repeating !== undefined;
   }
 
   get count(): number {
@@ -104,9 +124,10 @@ export class JoinedSeries implements SeriesView {
     }
   }
 
-  /** Where a series is: its part, and its number there. */
-  placeOf(series: number): { readonly part: number; readonly number: number } {
-    return { part: this.partOf.values[series] as number, number: this.numberOf.values[series] as number };
+  /** A series' number in a part; undefined where it is not there. */
+  numberIn(part: number, series: number): number | undefined {
+    if (this.partOf.values[series] === part) return this.numberOf.values[series];
+    return this.otherPlaces.get(series)?.find((place) => place.part === part)?.number;
   }
 
   /** Joined numbers of series of a part, which are its first `count` of `numbers`. */
@@ -165,12 +186,26 @@ export class JoinedSeries implements SeriesView {
     for (const [part, view] of this.parts.entries()) {
       const joined = this.joined[part] as GrowingNumbers;
       const { count } = view;
-      for (let number = joined.count; number < count; number++) {
-        joined.push(this.partOf.count);
-        this.partOf.push(part);
-        this.numberOf.push(number);
-      }
+      for (let number = joined.count; number < count; number++) joined.push(this.numbered(part, number, view));
     }
+  }
+
+  private numbered(part: number, number: number, view: SeriesView): number {
+    const made = this.partOf.count;
+    if (this.repeating !== undefined) {
+      const tags = JSON.stringify(this.repeating.map((name) => view.tagOf(name, number) ?? null));
+      const known = this.byTags.get(tags);
+      if (known !== undefined) {
+        const places = this.otherPlaces.get(known) ?? [];
+        this.otherPlaces.set(known, places);
+        places.push({ part, number });
+        return known;
+      }
+      this.byTags.set(tags, made);
+    }
+    this.partOf.push(part);
+    this.numberOf.push(number);
+    return made;
   }
 }
 

@@ -18,10 +18,16 @@ export class JoinedTable implements Table {
   private joined: JoinedSeries | undefined;
   private schemaOfJoined: TableSchema | undefined;
 
-  /** @param parts at least one; all have the same schema */
-  constructor(parts: readonly Table[]) {
+  private readonly repeats: () => boolean;
+
+  /**
+   * @param parts at least one; all have the same schema
+   * @param repeats whether a series may lie in several of them, at different times
+   */
+  constructor(parts: readonly Table[], repeats: () => boolean = () => false) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
+    this.repeats = repeats;
   }
 
   get schema(): TableSchema {
@@ -106,23 +112,26 @@ export class JoinedTable implements Table {
     const { schema } = this;
     const views = this.parts.map((part) => part.series);
     const { joined } = this;
-    if (joined !== undefined && schema === this.schemaOfJoined && views.every((view, i) => view === joined.parts[i])) return joined;
-    const made = new JoinedSeries(views);
+    const repeats = this.repeats();
+    const isSame = schema === this.schemaOfJoined && joined?.repeats === repeats && views.every((view, i) => view === joined.parts[i]);
+    if (joined !== undefined && isSame) return joined;
+    const tags = schema.columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [name] : []));
+    const made = new JoinedSeries(views, repeats ? tags : undefined);
     this.joined = made;
     this.schemaOfJoined = schema;
     return made;
   }
 }
 
-/** The keys of series of one part; undefined where there are none. */
+/** The keys of series that a part has, whether it has a row of that time or not; undefined where there are none. */
 function keysOf({ rowCount, series: numbers, times }: RowKeys, series: JoinedSeries, part: number): RowKeys | undefined {
   const own = new Uint32Array(rowCount);
   const offsets = new Float64Array(rowCount);
   let count = 0;
   for (let row = 0; row < rowCount; row++) {
-    const place = series.placeOf(numbers[row] as number);
-    if (place.part !== part) continue;
-    own[count] = place.number;
+    const number = series.numberIn(part, numbers[row] as number);
+    if (number === undefined) continue;
+    own[count] = number;
     offsets[count++] = times.offsets[row] as number;
   }
   if (count === 0) return undefined;
