@@ -17,11 +17,14 @@ import { EngineTable } from "../table/engine-table.ts";
 import { LogLedger } from "../log/log-ledger.ts";
 import { Replay } from "./replay.ts";
 
-/** Opens a second engine on the machine's disk, with a log that gives only the records that `keep` accepts. */
-async function reopen(machine: Machine, keep: (record: WalRecord) => boolean): Promise<{ engine: Engine; logged: object[] }> {
+/** Opens a second engine on the machine's disk, with a log that gives only the records that `keep` accepts, all of them so many times. */
+async function reopen(machine: Machine, keep: (record: WalRecord) => boolean, times = 1): Promise<{ engine: Engine; logged: object[] }> {
   const wal = machine.wal.crash();
   const inner = wal.recover.bind(wal);
-  wal.recover = (onRecord) => inner((record) => (keep(record) ? onRecord(record) : undefined));
+  wal.recover = (onRecord) =>
+    inner(async (record) => {
+      for (let time = 0; time < times && keep(record); time++) await onRecord(record);
+    });
   const logged: object[] = [];
   const logger: Logger = { ...silentLogger, error: (fields, message) => logged.push({ ...fields, message }), child: () => logger };
   const files = memoryFileStore(machine.files);
@@ -80,6 +83,19 @@ test("a chunk whose series get numbers beyond two bytes is given wider ones", as
   await snapshot.release();
   expect(chunk?.series).toEqual(Uint32Array.of(66_000, 66_001));
   expect(region.registry.dictionaryAt(0)[region.registry.codesAt(0)[66_001]!]).toBe("newer");
+});
+
+test("a record that is there twice counts once, also in append mode, and that is said", async () => {
+  const machine = await Machine.start();
+  await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=b v=1i 1", { tableOptions: { append_mode: "true" } });
+  await put(machine.engine, "cpu,host=a v=2i 2");
+  const { engine, logged } = await reopen(machine, () => true, 2);
+  expect(await read(engine, "cpu")).toEqual(["'a'|1|1", "'a'|2|2", "'b'|1|1"]);
+  const message = expect.stringContaining("rows of the log are skipped");
+  expect(logged).toEqual([
+    { segment: 1, sequence: 1, rows: 2, message },
+    { segment: 1, sequence: 2, rows: 1, message },
+  ]);
 });
 
 test("many series are the same after a crash", async () => {
