@@ -1,8 +1,10 @@
 import { Scheduler } from "../../base/scheduler/scheduler.ts";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { Machine, NO_COMPACTION, NO_LIMITS } from "../../../test/engine/machine.ts";
+import { plainParts } from "../../../test/engine/plain-parts.ts";
 import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
+import { withoutOrigin } from "../../../test/support/storage/old-record.ts";
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
@@ -96,6 +98,30 @@ test("a record that is there twice counts once, also in append mode, and that is
     { segment: 1, sequence: 1, rows: 2, message },
     { segment: 1, sequence: 2, rows: 1, message },
   ]);
+});
+
+describe.each(["now", "version 4"])("records of %s", (age) => {
+  test("of a segment that lost what a number means in it are lost: what an earlier process said of it does not count", async () => {
+    const machine = await Machine.start({ threads: 1 });
+    await put(machine.writer(1), "cpu,host=a v=1i 1");
+    await machine.crash();
+    await put(machine.writer(1), "cpu,host=b v=2i 2"); // The thread numbers its series anew.
+    await put(machine.writer(1), "cpu,host=b v=3i 3");
+    const wal = machine.logOf(1).crash();
+    const inner = wal.recover.bind(wal);
+    const lost: object[] = [];
+    wal.recover = (onRecord) =>
+      inner((record) => {
+        if (record.sequence === 2) return undefined;
+        return onRecord(age === "now" ? record : { ...record, payload: withoutOrigin(4, record.payload) });
+      });
+    const logger: Logger = { ...silentLogger, error: (fields) => lost.push({ ...fields }), child: () => logger };
+    const files = memoryFileStore(machine.files);
+    const threadLogs = [{ id: 1, wal, remove: async () => undefined }];
+    const { engine } = await Engine.open({ wal: machine.wal.crash(), threadLogs, meta: machine.meta, ...plainParts(files), logger });
+    expect(await read(engine, "cpu")).toEqual(["'a'|1|1"]);
+    expect(lost).toEqual([{ segment: 2, sequence: 3, table: "cpu", rows: 1 }]);
+  });
 });
 
 test("many series are the same after a crash", async () => {

@@ -1,7 +1,8 @@
 /** What records say of themselves: a writer a log and process, numbers without holes but where the log failed, the catalogue's version. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
+import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { RecordOrigin } from "../../storage/memtable/record-origin.ts";
 import { decodeWriteRecord } from "../../storage/memtable/write-record.ts";
@@ -67,6 +68,24 @@ test("the catalogue's version is that with which the record's tables are there",
     expect(made).toBeGreaterThan(0);
     expect(same).toBe(made);
     expect(extended).toBeGreaterThan(made);
+  }
+});
+
+test("a record that could not be built leaves no hole in its segment", async () => {
+  for (const thread of [0, 1]) {
+    const machine = await Machine.start({ threads: 1 });
+    await put(machine.writer(thread), "cpu,host=a v=1i 1");
+    const encode = spyOn(ByteWriter.prototype, "patchU32").mockImplementationOnce(() => {
+      throw new RangeError("out of memory");
+    });
+    const failure = await put(machine.writer(thread), "cpu,host=b v=2i 2").catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RangeError);
+    encode.mockRestore();
+    await put(machine.writer(thread), "cpu,host=b v=3i 3");
+    expect(numbersOf(await originsOf(machine, thread))).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
   }
 });
 

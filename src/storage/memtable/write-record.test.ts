@@ -2,6 +2,7 @@ import { tableId, writerId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
+import { withoutOrigin } from "../../../test/support/storage/old-record.ts";
 import { chunkOf } from "../../../test/support/storage/rows.ts";
 import { AssertionError } from "../../base/assert.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
@@ -45,8 +46,6 @@ function definedBy({ definitions }: DecodedEntry): { readonly series: number; re
 }
 
 const ORIGIN: RecordOrigin = { writer: writerId(2 ** 53 - 1), number: 300, segment: 4, catalogVersion: 0 };
-/** Version and length of the head, then what ORIGIN takes. */
-const COUNT_AT = 8 + 8 + 2 + 1 + 1;
 
 function bytesOf(entries: readonly RecordEntry[], segment = 4): Uint8Array {
   return new Uint8Array(Buffer.concat(encodeWriteRecord({ ...ORIGIN, segment }, entries)));
@@ -54,15 +53,6 @@ function bytesOf(entries: readonly RecordEntry[], segment = 4): Uint8Array {
 
 function entriesOf(record: Uint8Array, sequence = 5): readonly DecodedEntry[] {
   return decodeWriteRecord(sequence, record).entries;
-}
-
-/** The record without its origin, as versions up to 4 wrote it. */
-function withoutOrigin(version: number, record: Uint8Array): Uint8Array {
-  const old = new ByteWriter();
-  old.u32(version);
-  old.u32(new DataView(record.buffer).getUint32(4, true) - (COUNT_AT - 8));
-  old.raw(record.subarray(COUNT_AT));
-  return old.copy();
 }
 
 function chunkFrom(entry: DecodedEntry): Chunk {
@@ -146,7 +136,7 @@ describe("a write record", () => {
     expect(definedBy(then!)).toEqual(definedBy(now!));
   });
 
-  test.each([4, 3])("of version %d, which did not say where it comes from, is read", (version) => {
+  test.each([4, 3] as const)("of version %d, which did not say where it comes from, is read", (version) => {
     const record = bytesOf([entryOf(7, registry, [0, 3], chunkFor(2)), entryOf(8, registry, [1], chunkFor(0))]);
     const old = withoutOrigin(version, record);
     const then = decodeWriteRecord(5, old);
