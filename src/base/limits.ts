@@ -43,6 +43,13 @@ export const CHUNK_TIME_SPAN_MAX: number = 2 ** 52 - 1;
  */
 export const LOG_QUEUE_RECORDS_MAX = 16_384;
 
+/**
+ * Most writers of one log that a follower of it knows. Reason: each takes about 100 B in memory and 30 B where the state is saved, and
+ * each process, and each lane of one that was silent for long, is a new one; a log has some hundred that write. Beyond it, the writer whose
+ * last record lies furthest back is forgotten, and its later records pass for ones behind a gap. Error: none.
+ */
+export const LOG_WRITERS_MAX = 4096;
+
 /** Most writers that wait for memory. Reason: each holds a request and its body. Error: RateLimited. */
 export const WRITERS_WAITING_MAX = 4096;
 

@@ -14,9 +14,13 @@ export type DurationMillis = Brand<number, "DurationMillis">;
 export type ByteLength = Brand<number, "ByteLength">;
 /** Stable number of a table in the catalog, never reused. 1..2^31-1. */
 export type TableId = Brand<number, "TableId">;
+/** Who writes records to a log: one thread of one process, or one lane of it. 1..2^53-1, never used again. */
+export type WriterId = Brand<number, "WriterId">;
 
 /** Constructors: each says that the number is what its name says. */
 export const durationMillis = (value: number): DurationMillis => value as DurationMillis;
 export const byteLength = (value: number): ByteLength => value as ByteLength;
 /** A plain number as the id of a table. */
 export const tableId = (value: number): TableId => value as TableId;
+/** A plain number as the id of a writer. */
+export const writerId = (value: number): WriterId => value as WriterId;

@@ -83,4 +83,20 @@ describe("a newer format is refused by name", () => {
     );
     expect(readFileSync(path)).toEqual(bytes); // Nothing was cut off.
   });
+
+  test("of a log record", async () => {
+    const home = copyOf("0.1.0-record4");
+    const wal = join(home, "wal");
+    const path = join(wal, readdirSync(wal).find((name) => name.endsWith(".log")) ?? "");
+    const bytes = readFileSync(path);
+    const [header, payload] = [40, 72];
+    bytes.writeUInt32LE(6, payload);
+    bytes.writeUInt32LE(crc32(bytes.subarray(payload, payload + bytes.readUInt32LE(header + 8))), header + 12);
+    bytes.writeUInt32LE(crc32(bytes.subarray(header, header + 28)), header + 28);
+    writeFileSync(path, bytes);
+    const sequence = bytes.readUInt32LE(header + 16);
+    const why = `cannot replay log record ${sequence}: it has format version 6, which this server does not know`;
+    expect((await refusal(openIn(home))).message).toBe(why);
+    expect(readFileSync(path)).toEqual(bytes);
+  });
 });

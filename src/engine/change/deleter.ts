@@ -37,6 +37,7 @@ import { groupStartOf } from "../../storage/sst/time-window.ts";
 import type { EngineTable, RowDeleter, ScannedRows } from "../table/engine-table.ts";
 import { timeUnitOf } from "../time/expiry.ts";
 import type { LiveTables, TableEntry } from "../catalog/live-tables.ts";
+import type { LogWriter } from "../log/log-writer.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { seriesOfTags } from "../series/series-mapper.ts";
 import { RangeCollector } from "./range-collector.ts";
@@ -45,6 +46,8 @@ import { convertTimes, splitForUnit } from "../time/time-conversion.ts";
 /** What deletes work on. */
 export interface DeleterParts {
   readonly wal: Wal;
+  /** Numbers what goes to that log, writes too. */
+  readonly writer: LogWriter;
   readonly tables: LiveTables;
   readonly sequences: SequenceCounter;
   readonly sure: SureSteps;
@@ -258,9 +261,10 @@ export class Deleter implements RowDeleter {
 
   /** Nothing waits in here: records of a segment rely on earlier ones. */
   private log(work: readonly Work[]): LoggedDelete {
-    const { wal, sequences, tables } = this.parts;
+    const { wal, writer, sequences, tables } = this.parts;
     const targets = work.map((one) => ({ entry: this.entryOf(one.table), ranges: currentRanges(one) }));
     const segment = wal.beginRecord();
+    const origin = writer.next(segment);
     const sequence = sequences.take();
     const prepared: PreparedChunk[] = [];
     const entries: RecordEntry[] = [];
@@ -273,9 +277,9 @@ export class Deleter implements RowDeleter {
         const chunk = region.prepareDelete({ ...ranges, sequence, seriesMax });
         prepared.push(chunk);
         const { registry } = region;
-        entries.push({ tableId: region.schemaNow.id, registry, newSeries, segment, tagMarks: entry.marks.tags, chunk: chunk.chunk });
+        entries.push({ tableId: region.schemaNow.id, registry, newSeries, tagMarks: entry.marks.tags, chunk: chunk.chunk });
       }
-      record = encodeWriteRecord(entries);
+      record = encodeWriteRecord(origin, entries);
     } catch (error) {
       abandonAll(prepared);
       for (const { marks } of tables.entries()) marks.forget(); // Series marked for this record were not logged.
@@ -283,6 +287,7 @@ export class Deleter implements RowDeleter {
     }
     const durable = this.parts.sure.run("a delete is appended to the log", () => {
       for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+      writer.appended(origin);
       const appended = wal.append(sequence, record);
       failPoint("delete.appended");
       return appended;

@@ -55,13 +55,13 @@ function headOf(reader: Reader, series: JoinedSeries): Head | [] {
 }
 
 /** All runs before the next series of another part. */
-function runsOf(head: Head, next: number | undefined, series: JoinedSeries, { compare }: MergeOrder): Step {
+function runsOf(head: Head, next: number | undefined, series: JoinedSeries, order: MergeOrder): Step {
   const { batch, reader } = head;
   if (next === undefined) return { head, end: batch.rowCount, passed: [] };
   const { starts, series: numbers } = batch.runs;
   const own = series.joinedOf(reader.part, numbers, starts.length - 1);
   let run = reader.run + 1;
-  while (run < own.length && compare(own[run] as number, next) < 0) run++;
+  while (run < own.length && order.compare(own[run] as number, next) < 0) run++;
   return { head, end: starts[run] as number, passed: [] };
 }
 

@@ -1,8 +1,10 @@
 import { Scheduler } from "../../base/scheduler/scheduler.ts";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { Machine, NO_COMPACTION, NO_LIMITS } from "../../../test/engine/machine.ts";
+import { plainParts } from "../../../test/engine/plain-parts.ts";
 import { unexpectedBug } from "../../../test/engine/unexpected-bug.ts";
+import { withoutOrigin } from "../../../test/support/storage/old-record.ts";
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, silentLogger } from "../../base/log.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
@@ -17,11 +19,14 @@ import { EngineTable } from "../table/engine-table.ts";
 import { LogLedger } from "../log/log-ledger.ts";
 import { Replay } from "./replay.ts";
 
-/** Opens a second engine on the machine's disk, with a log that gives only the records that `keep` accepts. */
-async function reopen(machine: Machine, keep: (record: WalRecord) => boolean): Promise<{ engine: Engine; logged: object[] }> {
+/** Opens a second engine on the machine's disk, with a log that gives only the records that `keep` accepts, all of them so many times. */
+async function reopen(machine: Machine, keep: (record: WalRecord) => boolean, times = 1): Promise<{ engine: Engine; logged: object[] }> {
   const wal = machine.wal.crash();
   const inner = wal.recover.bind(wal);
-  wal.recover = (onRecord) => inner((record) => (keep(record) ? onRecord(record) : undefined));
+  wal.recover = (onRecord) =>
+    inner(async (record) => {
+      for (let time = 0; time < times && keep(record); time++) await onRecord(record);
+    });
   const logged: object[] = [];
   const logger: Logger = { ...silentLogger, error: (fields, message) => logged.push({ ...fields, message }), child: () => logger };
   const files = memoryFileStore(machine.files);
@@ -80,6 +85,43 @@ test("a chunk whose series get numbers beyond two bytes is given wider ones", as
   await snapshot.release();
   expect(chunk?.series).toEqual(Uint32Array.of(66_000, 66_001));
   expect(region.registry.dictionaryAt(0)[region.registry.codesAt(0)[66_001]!]).toBe("newer");
+});
+
+test("a record that is there twice counts once, also in append mode, and that is said", async () => {
+  const machine = await Machine.start();
+  await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=b v=1i 1", { tableOptions: { append_mode: "true" } });
+  await put(machine.engine, "cpu,host=a v=2i 2");
+  const { engine, logged } = await reopen(machine, () => true, 2);
+  expect(await read(engine, "cpu")).toEqual(["'a'|1|1", "'a'|2|2", "'b'|1|1"]);
+  const message = expect.stringContaining("rows of the log are skipped");
+  expect(logged).toEqual([
+    { segment: 1, sequence: 1, rows: 2, message },
+    { segment: 1, sequence: 2, rows: 1, message },
+  ]);
+});
+
+describe.each(["now", "version 4"])("records of %s", (age) => {
+  test("of a segment that lost what a number means in it are lost: what an earlier process said of it does not count", async () => {
+    const machine = await Machine.start({ threads: 1 });
+    await put(machine.writer(1), "cpu,host=a v=1i 1");
+    await machine.crash();
+    await put(machine.writer(1), "cpu,host=b v=2i 2"); // The thread numbers its series anew.
+    await put(machine.writer(1), "cpu,host=b v=3i 3");
+    const wal = machine.logOf(1).crash();
+    const inner = wal.recover.bind(wal);
+    const lost: object[] = [];
+    wal.recover = (onRecord) =>
+      inner((record) => {
+        if (record.sequence === 2) return undefined;
+        return onRecord(age === "now" ? record : { ...record, payload: withoutOrigin(4, record.payload) });
+      });
+    const logger: Logger = { ...silentLogger, error: (fields) => lost.push({ ...fields }), child: () => logger };
+    const files = memoryFileStore(machine.files);
+    const threadLogs = [{ id: 1, wal, remove: async () => undefined }];
+    const { engine } = await Engine.open({ wal: machine.wal.crash(), threadLogs, meta: machine.meta, ...plainParts(files), logger });
+    expect(await read(engine, "cpu")).toEqual(["'a'|1|1"]);
+    expect(lost).toEqual([{ segment: 2, sequence: 3, table: "cpu", rows: 1 }]);
+  });
 });
 
 test("many series are the same after a crash", async () => {

@@ -2,6 +2,8 @@
  * Puts the records of one log stream back into memtables after a start. Streams are read one after the other: a sequence, which all of
  * them share, decides what is newer (`Region.endRestore`).
  *
+ * Which records count, and what of them, the rule of `../log/local-writers.ts` says. What does, by table:
+ *
  * | table                            | sequence is flushed | series defined | what                                                     |
  * |----------------------------------|---------------------|----------------|----------------------------------------------------------|
  * | its id was never given out       | –                   | –              | refused: the meta store is older than the log            |
@@ -15,16 +17,18 @@
  * Definitions count for their own segment only: each segment says anew what its numbers mean. Ids of tables are given out by a durable
  * commit before a record is written, so no crash leaves a record with an id that was not.
  *
- * Applying a record twice cannot happen: a sequence is either flushed or not, and the log gives each record once.
+ * Applying a record twice cannot happen: a sequence is either flushed or not, the log gives each record once, and its number says so too.
  */
-import type { TableId } from "../../base/units.ts";
+import { type TableId, type WriterId, writerId } from "../../base/units.ts";
 import { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { placeChunk } from "../../storage/memtable/chunk-codec.ts";
-import { type DecodedEntry, decodeWriteRecord } from "../../storage/memtable/write-record.ts";
+import type { RecordOrigin } from "../../storage/memtable/record-origin.ts";
+import { type DecodedEntry, decodeWriteRecord, type HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { Region } from "../../storage/region/region.ts";
 import type { WalRecord } from "../../storage/wal/wal.ts";
+import { LocalWriters } from "../log/local-writers.ts";
 import type { LogLedger } from "../log/log-ledger.ts";
 import { renumber, SeriesTranslator } from "../series/series-translator.ts";
 
@@ -33,6 +37,12 @@ const PROGRESS_ROWS = 10_000_000;
 
 /** Rows of a request that can be believed of a damaged record. */
 const LOST_ROWS_MAX = 100_000_000;
+
+/** Whose the records of versions 1 to 4 are, which do not say it. Ids that are drawn are larger. */
+const UNSAID: WriterId = writerId(1);
+
+const SKIPPED =
+  "rows of the log are skipped: by its numbers their record is there twice, or behind a segment that its writer had begun later";
 
 const LOST = "cannot replay rows: the damaged part of their log segment said what series they are of; they are lost";
 
@@ -50,7 +60,10 @@ export interface ReplayParts {
 /** Takes the records that one log stream has at a start. */
 export class Replay {
   private readonly parts: ReplayParts;
+  private readonly writers: LocalWriters = new LocalWriters();
   private readonly translator: SeriesTranslator = new SeriesTranslator();
+  /** Records that do not say where they come from. */
+  private unsaid = 0;
   private rows = 0;
   /** Rows that are known to be lost, and places of the log at which nobody knows how many are. */
   lostRows = 0;
@@ -67,11 +80,16 @@ export class Replay {
    * @throws DbError StorageUnavailable when the meta store is older than the log
    */
   apply(record: WalRecord): void {
-    this.translator.enterSegment(record.segment);
-    for (const entry of decodeWriteRecord(record.sequence, record.payload)) this.applyEntry(entry, record);
+    const { segment, sequence, payload } = record;
+    const { origin = this.originOf(record), entries } = decodeWriteRecord(sequence, payload);
+    const verdict = this.writers.take(origin);
+    if (verdict.kind !== "rows") this.parts.logger.error({ segment, sequence, rows: rowsOf(entries) }, SKIPPED);
+    if (verdict.kind === "older") return;
+    if (verdict.begins) this.translator.beginSegment();
+    for (const entry of entries) this.applyEntry(entry, record, verdict.kind === "rows");
     if (this.rows - this.reported < PROGRESS_ROWS) return;
     this.reported = this.rows;
-    this.parts.logger.info({ segment: record.segment, rows: this.rows }, "replaying the log");
+    this.parts.logger.info({ segment, rows: this.rows }, "replaying the log");
   }
 
   /** Counts the rows of a record that is skipped; `payload` is damaged, undefined when it could not be told apart. */
@@ -81,7 +99,12 @@ export class Replay {
     else this.lostRows += rows;
   }
 
-  private applyEntry(entry: DecodedEntry, record: WalRecord): void {
+  /** Where a record comes from that does not say it: one writer, which numbers them as they come and begins anew with each log segment. */
+  private originOf({ segment }: WalRecord): RecordOrigin {
+    return { writer: UNSAID, number: ++this.unsaid, segment, catalogVersion: 0 };
+  }
+
+  private applyEntry(entry: DecodedEntry, record: WalRecord, hasRows: boolean): void {
     const { regionOf, nextTableId, sawEntry } = this.parts;
     sawEntry?.(entry.tableId, record.sequence);
     const region = regionOf(entry.tableId);
@@ -90,7 +113,7 @@ export class Replay {
       return;
     }
     const { series: map } = this.translator.define(entry, region.registry);
-    if (record.sequence <= region.flushedSequence) return;
+    if (!hasRows || record.sequence <= region.flushedSequence) return;
     this.parts.ledger.note(record.segment, entry.tableId, record.sequence);
     const { rowCount } = entry.header;
     region.restore((memtable) => {
@@ -114,10 +137,14 @@ function olderThanLog(tableId: TableId, nextTableId: number, { segment, sequence
   );
 }
 
+function rowsOf(entries: readonly HeadEntry[]): number {
+  return entries.reduce((sum, { header }) => sum + header.rowCount, 0);
+}
+
 /** Rows of a record whose payload is damaged somewhere; undefined when what says so is damaged itself. */
 function rowsOfDamaged(payload: Uint8Array): number | undefined {
   try {
-    const rows = decodeWriteRecord(0, payload).reduce((sum, { header }) => sum + header.rowCount, 0);
+    const rows = rowsOf(decodeWriteRecord(0, payload).entries);
     return rows <= LOST_ROWS_MAX ? rows : undefined;
   } catch (error) {
     if (error instanceof Error) return undefined; // A broken invariant as well: these bytes did not pass their checksum.

@@ -12,12 +12,9 @@ import { SegmentSeries, UNDEFINED } from "./segment-series.ts";
 /** See the file header. Holds what the current segment has said, by table. */
 export class SeriesTranslator {
   private known: Map<TableId, SegmentSeries> = new Map();
-  private segment = -1;
 
-  /** Says which segment the next entries are of: what an earlier one said is forgotten. */
-  enterSegment(segment: number): void {
-    if (segment === this.segment) return;
-    this.segment = segment;
+  /** Says that the next entries are of a new segment: what earlier ones said is forgotten. */
+  beginSegment(): void {
     this.known = new Map();
   }
 

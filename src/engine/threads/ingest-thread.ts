@@ -22,6 +22,7 @@ import type { Wal } from "../../storage/wal/wal.ts";
 import { onlyFieldOf, type TableSchema } from "../../table/schema.ts";
 import { databaseNotFound } from "../../table/not-found.ts";
 import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, WriteResult } from "../../table/write-batch.ts";
+import { LogWriter } from "../log/log-writer.ts";
 import { Expiry } from "../time/expiry.ts";
 import { checkLogQueue } from "../write/too-many-writes.ts";
 import { changedMeanwhile, type LoggedBatch, WritePath } from "../write/write-path.ts";
@@ -85,6 +86,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
     const { tables, sure } = this;
     this.path = new WritePath({
       wal,
+      writer: new LogWriter(() => tables.catalogVersion),
       clock,
       tables,
       sequences: shared.sequences,

@@ -13,6 +13,7 @@ import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { MemoryLease } from "../../storage/memtable/memory-lease.ts";
 import { decodeRecordHead, type HeadEntry } from "../../storage/memtable/write-record.ts";
 import type { Region } from "../../storage/region/region.ts";
+import { LocalWriters } from "../log/local-writers.ts";
 import type { LogLedger } from "../log/log-ledger.ts";
 import type { LogStream } from "../log/log-stream.ts";
 import type { SchemaStep } from "../schema/catalog-plans.ts";
@@ -54,6 +55,7 @@ export class ThreadHost implements LogStream {
   readonly ledger: LogLedger;
   private readonly owner: ThreadOwner;
   private readonly link: OwnerLink;
+  private readonly writers: LocalWriters = new LocalWriters();
   private readonly translator: SeriesTranslator = new SeriesTranslator();
   private readonly leases: Map<number, ArenaLease> = new Map();
   private readonly tasks: Map<number, PromiseWithResolvers<void>> = new Map();
@@ -225,8 +227,11 @@ export class ThreadHost implements LogStream {
   private publish({ sequence, segment, head, chunks }: Logged): void {
     this.newestSegment = Math.max(this.newestSegment, segment);
     this.newestSequence = sequence;
-    this.translator.enterSegment(segment);
-    const entries = decodeRecordHead(sequence, head);
+    const { origin, entries } = decodeRecordHead(sequence, head);
+    assert(origin !== undefined, "a record that is written now says where it comes from");
+    const verdict = this.writers.take(origin);
+    assert(verdict.kind === "rows", `records are told of once and in order; got record ${origin.number} of segment ${origin.segment}`);
+    if (verdict.begins) this.translator.beginSegment();
     assert(entries.length === chunks.length, `a place a chunk; got ${chunks.length} for ${entries.length}`);
     let bytes = 0;
     for (const [i, entry] of entries.entries()) {

@@ -21,6 +21,7 @@ import { PlaceWatch } from "../health/place-watch.ts";
 import { watchedMetaStore } from "../health/watched-meta-store.ts";
 import { WriteGate } from "../health/write-gate.ts";
 import { type WatchedWal, watchAppends } from "../log/append-watch.ts";
+import { LogWriter } from "../log/log-writer.ts";
 import { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { CatalogPlans } from "../schema/catalog-plans.ts";
@@ -46,6 +47,8 @@ export interface Ground {
   /** Counts what workers need. */
   readonly workerMemory: MemoryCounter;
   readonly wal: Wal;
+  /** Numbers the records of `wal`. */
+  readonly writer: LogWriter;
   readonly appends: WatchedWal;
   readonly meta: MetaStore;
   readonly commits: Commits;
@@ -109,7 +112,8 @@ export function layGround(parts: EngineParts): Ground {
     () => meta.settled(),
   );
   const common = { clock, scheduler, logger, sure, troubles, memory, workerMemory: new MemoryCounter() };
-  const stored = { wal, appends, meta, commits, files, leftovers, cache, disk, places, damaged };
+  const writer = new LogWriter(() => schemas.version);
+  const stored = { wal, writer, appends, meta, commits, files, leftovers, cache, disk, places, damaged };
   return {
     ...common,
     ...stored,

@@ -45,9 +45,10 @@ export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: Th
 }
 
 function makeDeleter(ground: Ground, threads: ThreadHosts, { flushes, flusher }: FileWork): Deleter {
-  const { wal, live: tables, sequences, streams, troubles, gate, sure } = ground;
+  const { wal, writer, live: tables, sequences, streams, troubles, gate, sure } = ground;
   return new Deleter({
     wal,
+    writer,
     tables,
     sequences,
     sure,
@@ -95,9 +96,10 @@ function makeTables(
 }
 
 function makeWritePath(ground: Ground, inForce: TablesInForce): WritePath {
-  const { wal, clock, sequences, expiry, sure, streams, shared } = ground;
+  const { wal, writer, clock, sequences, expiry, sure, streams, shared } = ground;
   return new WritePath({
     wal,
+    writer,
     clock,
     tables: inForce.forWrites(),
     sequences,

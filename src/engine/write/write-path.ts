@@ -24,6 +24,7 @@ import { LabelPlans } from "../metric/label-plans.ts";
 import { LabelResolver } from "../metric/label-resolver.ts";
 import { metricSteps } from "../metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "../metric/metric-writes.ts";
+import type { LogWriter } from "../log/log-writer.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "../series/series-mapper.ts";
 import { type PendingWrite, tableSteps } from "./table-steps.ts";
@@ -35,6 +36,8 @@ import type { WriteTables, WriteTarget } from "../table/write-target.ts";
 /** What the write path works on. */
 export interface WritePathParts {
   readonly wal: Wal;
+  /** Numbers what goes to that log, whoever else writes it. */
+  readonly writer: LogWriter;
   readonly clock: Clock;
   readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
@@ -113,8 +116,10 @@ export class WritePath {
     const rowCount = rowsOf(given) - refusedRows;
     const refused = refusals.error(rowCount, refusedRows);
     if (parts.length === 0) return { later, durable: undefined, prepared, record: undefined, rowCount, refused };
-    const segment = this.parts.wal.beginRecord();
-    const sequence = this.parts.sequences.take();
+    const { wal, writer, sequences } = this.parts;
+    const segment = wal.beginRecord();
+    const origin = writer.next(segment);
+    const sequence = sequences.take();
     const entries: RecordEntry[] = [];
     let record: readonly Uint8Array[];
     try {
@@ -123,7 +128,7 @@ export class WritePath {
         prepared.push(chunk);
         entries.push(entry);
       }
-      record = encodeWriteRecord(entries);
+      record = encodeWriteRecord(origin, entries);
     } catch (error) {
       abandonAll(prepared);
       // Series marked for this record were not logged.
@@ -133,7 +138,8 @@ export class WritePath {
     const head = record[0] as Uint8Array; // A record begins with its head.
     const durable = this.parts.sure.run("a record is appended to the log", () => {
       for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
-      const appended = this.parts.wal.append(sequence, record);
+      writer.appended(origin);
+      const appended = wal.append(sequence, record);
       failPoint("write.appended");
       return appended;
     });
@@ -192,7 +198,7 @@ export class WritePath {
       timeOffsets: times.offsets,
       columns,
     });
-    return { chunk, entry: { tableId: schema.id, registry, newSeries, segment, tagMarks: target.marks.tags, chunk: chunk.chunk } };
+    return { chunk, entry: { tableId: schema.id, registry, newSeries, tagMarks: target.marks.tags, chunk: chunk.chunk } };
   }
 
   /**

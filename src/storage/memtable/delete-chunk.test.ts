@@ -1,4 +1,4 @@
-import { tableId } from "../../base/units.ts";
+import { tableId, writerId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import { FIELDS } from "../../../test/support/storage/arbitrary-rows.ts";
 import { chunkOf, type Request } from "../../../test/support/storage/rows.ts";
@@ -92,21 +92,22 @@ describe("a delete in the log", () => {
   const bytesOf = (...chunks: readonly Chunk[]): Uint8Array =>
     Buffer.concat(
       encodeWriteRecord(
-        chunks.map((chunk) => ({ tableId: tableId(1), registry, newSeries: [], segment: 1, tagMarks: new TagMarks(), chunk })),
+        { writer: writerId(1), number: 1, segment: 1, catalogVersion: 1 },
+        chunks.map((chunk) => ({ tableId: tableId(1), registry, newSeries: [], tagMarks: new TagMarks(), chunk })),
       ),
     );
 
   test("comes back as one, rows beside it as rows", () => {
     const chunks = [put(9, [0, 5, 1]), remove(9, [0, 2, 3], [1, 7, 7]), put(9, [3, 1, 2])];
     const bytes = bytesOf(...chunks);
-    const decoded = decodeWriteRecord(9, bytes).map(({ header, bytes: memory }) => placeChunk(header, memory, arena));
+    const decoded = decodeWriteRecord(9, bytes).entries.map(({ header, bytes: memory }) => placeChunk(header, memory, arena));
     expect(decoded).toEqual(chunks);
     expect(decoded.map(({ deletes }) => deletes)).toEqual([undefined, true, undefined]);
   });
 
   test("of another kind is refused", () => {
     const bytes = bytesOf(remove(9, [0, 2, 2]));
-    const kindAt = 8 + 1 + 4 + 1 + 4 * registry.columnCount + 1; // Version and length, entries, table, columns, series.
+    const kindAt = 8 + 4 + 1 + 4 + 1 + 4 * registry.columnCount + 1; // Version and length, origin, entries, table, columns, series.
     expect(bytes[kindAt]).toBe(1);
     bytes[kindAt] = 7;
     expect(() => decodeWriteRecord(9, bytes)).toThrow("a kind of chunk; got 7");

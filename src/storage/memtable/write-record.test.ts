@@ -1,8 +1,10 @@
-import { tableId } from "../../base/units.ts";
+import { tableId, writerId } from "../../base/units.ts";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FIELDS, requestOf } from "../../../test/support/storage/arbitrary-rows.ts";
+import { withoutOrigin } from "../../../test/support/storage/old-record.ts";
 import { chunkOf } from "../../../test/support/storage/rows.ts";
+import { AssertionError } from "../../base/assert.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -11,8 +13,9 @@ import { SeriesRegistry } from "../series/series-registry.ts";
 import { Arena, SlabPool } from "./arena.ts";
 import type { Chunk } from "./chunk.ts";
 import { placeChunk } from "./chunk-codec.ts";
+import type { RecordOrigin } from "./record-origin.ts";
 import { TagMarks } from "./series-definitions.ts";
-import { type DecodedEntry, decodeWriteRecord, encodeWriteRecord, type RecordEntry } from "./write-record.ts";
+import { type DecodedEntry, decodeRecordHead, decodeWriteRecord, encodeWriteRecord, type RecordEntry } from "./write-record.ts";
 
 const pool = new SlabPool(0);
 
@@ -30,7 +33,7 @@ function chunkFor(series: number, rowCount = 3): Chunk {
 
 /** An entry of a segment that knows nothing, or what `tagMarks` say. */
 function entryOf(table: number, own: SeriesRegistry, newSeries: readonly number[], chunk: Chunk, tagMarks = new TagMarks()): RecordEntry {
-  return { tableId: tableId(table), registry: own, newSeries, segment: 4, tagMarks, chunk };
+  return { tableId: tableId(table), registry: own, newSeries, tagMarks, chunk };
 }
 
 /** Series and values of a record's definitions, which are all of its segment. */
@@ -42,8 +45,14 @@ function definedBy({ definitions }: DecodedEntry): { readonly series: number; re
   return Array.from(series, (number, i) => ({ series: number, values: codes.map((column, c) => maps[c]?.get(column[i] ?? 0)) }));
 }
 
-function bytesOf(entries: readonly RecordEntry[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(encodeWriteRecord(entries)));
+const ORIGIN: RecordOrigin = { writer: writerId(2 ** 53 - 1), number: 300, segment: 4, catalogVersion: 0 };
+
+function bytesOf(entries: readonly RecordEntry[], segment = 4): Uint8Array {
+  return new Uint8Array(Buffer.concat(encodeWriteRecord({ ...ORIGIN, segment }, entries)));
+}
+
+function entriesOf(record: Uint8Array, sequence = 5): readonly DecodedEntry[] {
+  return decodeWriteRecord(sequence, record).entries;
 }
 
 function chunkFrom(entry: DecodedEntry): Chunk {
@@ -66,7 +75,7 @@ describe("a write record", () => {
       entryOf(2 ** 32 - 1, registryOf([], [[]]), [0], chunkFor(0)),
       entryOf(7, registry, [], chunkFor(70_000, 1)),
     ];
-    const decoded = decodeWriteRecord(5, bytesOf(entries));
+    const decoded = entriesOf(bytesOf(entries));
     expect(decoded.map((entry): [number, readonly number[]] => [entry.tableId, entry.columnIds])).toEqual([
       [7, [3, 1]],
       [2 ** 32 - 1, []],
@@ -83,8 +92,8 @@ describe("a write record", () => {
   test("says each tag value once a segment", () => {
     const marks = new TagMarks();
     const texts = (newSeries: readonly number[], segment: number): number[] => {
-      const entry = { ...entryOf(7, registry, newSeries, chunkFor(1), marks), segment };
-      return decodeWriteRecord(5, bytesOf([entry]))[0]!.definitions.texts.map((column) => column.codes.length);
+      const entry = entryOf(7, registry, newSeries, chunkFor(1), marks);
+      return entriesOf(bytesOf([entry], segment))[0]!.definitions.texts.map((column) => column.codes.length);
     };
     expect(texts([0, 1, 2], 4)).toEqual([2, 1]);
     expect(texts([0, 3, 4], 4)).toEqual([0, 1]);
@@ -94,7 +103,7 @@ describe("a write record", () => {
   });
 
   test.each([1, 2])("of version %d, which wrote out each text, is read", (version) => {
-    const record = bytesOf([entryOf(7, registry, [], chunkFor(2))]);
+    const record = withoutOrigin(4, bytesOf([entryOf(7, registry, [], chunkFor(2))]));
     const head = new DataView(record.buffer).getUint32(4, true);
     const old = new ByteWriter();
     for (const value of [version, 0]) old.u32(value);
@@ -112,7 +121,7 @@ describe("a write record", () => {
     old.raw(record.subarray(version === 1 ? 24 : 23, head + 8)); // The chunk's kind and header.
     old.patchU32(4, old.length - 8);
     old.raw(record.subarray(head + 8));
-    const [entry] = decodeWriteRecord(5, old.copy());
+    const [entry] = entriesOf(old.copy());
     expect(entry!.isolated).toBe(true);
     expect(definedBy(entry!)).toEqual(tuples.map((values, series) => ({ series, values: [...values] as (string | undefined)[] })));
     expect(chunkFrom(entry!)).toEqual(chunkFor(2));
@@ -120,19 +129,41 @@ describe("a write record", () => {
 
   test("of version 3, whose chunks hold all texts row by row, is read", () => {
     const record = bytesOf([entryOf(7, registry, [0, 3], chunkFor(2))]);
-    const [now] = decodeWriteRecord(5, record);
-    new DataView(record.buffer).setUint32(0, 3, true);
-    const [then] = decodeWriteRecord(5, record);
+    const [now] = entriesOf(record);
+    const [then] = entriesOf(withoutOrigin(3, record));
     expect(then!.isolated).toBe(false);
     expect(chunkFrom(then!)).toEqual(chunkFrom(now!));
     expect(definedBy(then!)).toEqual(definedBy(now!));
   });
 
-  test("may hold no chunk at all", () => expect(decodeWriteRecord(1, bytesOf([]))).toEqual([]));
+  test.each([4, 3] as const)("of version %d, which did not say where it comes from, is read", (version) => {
+    const record = bytesOf([entryOf(7, registry, [0, 3], chunkFor(2)), entryOf(8, registry, [1], chunkFor(0))]);
+    const old = withoutOrigin(version, record);
+    const then = decodeWriteRecord(5, old);
+    expect(then.origin).toBeUndefined();
+    expect(then.entries.map(chunkFrom)).toEqual(entriesOf(record).map(chunkFrom));
+    expect(then.entries.map(definedBy)).toEqual(entriesOf(record).map(definedBy));
+  });
+
+  test.each([
+    { writer: writerId(1), number: 1, segment: 1, catalogVersion: 0 },
+    { writer: writerId(2 ** 53 - 1), number: 2 ** 53 - 1, segment: 2 ** 53 - 1, catalogVersion: 2 ** 53 - 1 },
+  ])("says where it comes from, from small numbers to the largest: number $number", (origin) => {
+    const parts = encodeWriteRecord(origin, [entryOf(7, registry, [0], chunkFor(1))]);
+    expect(decodeWriteRecord(5, new Uint8Array(Buffer.concat(parts))).origin).toEqual(origin);
+    expect(decodeRecordHead(5, parts[0]!).origin).toEqual(origin);
+  });
+
+  test.each(["writer", "number", "segment"] as const)("whose %s is 0 is refused: it counts from 1", (what) => {
+    const record = Buffer.concat(encodeWriteRecord({ ...ORIGIN, [what]: 0 }, []));
+    expect(() => decodeWriteRecord(5, record)).toThrow(AssertionError);
+  });
+
+  test("may hold no chunk at all", () => expect(entriesOf(bytesOf([]))).toEqual([]));
 
   test("shares the chunks' memory with the log instead of copying it", () => {
     const chunk = chunkFor(1);
-    const parts = encodeWriteRecord([entryOf(1, registry, [1], chunk)]);
+    const parts = encodeWriteRecord(ORIGIN, [entryOf(1, registry, [1], chunk)]);
     expect(parts[1]).toBe(chunk.payload);
   });
 
@@ -142,7 +173,7 @@ describe("a write record", () => {
         const arena = new Arena(pool);
         const chunks = requests.map((request) => chunkOf(9, request, FIELDS, arena));
         const entries = chunks.map((chunk, i) => entryOf(i, registry, [...new Set(chunk.series)], chunk));
-        const decoded = decodeWriteRecord(9, bytesOf(entries));
+        const decoded = entriesOf(bytesOf(entries), 9);
         expect(decoded.map(chunkFrom)).toEqual(chunks);
         expect(decoded.map(({ definitions }) => [...definitions.series])).toEqual(entries.map(({ newSeries }) => [...newSeries]));
       }),
@@ -157,10 +188,10 @@ describe("a broken write record", () => {
 
   test("of another version is refused by name", () => {
     const other = bytes.slice();
-    new DataView(other.buffer).setUint32(0, 5, true);
+    new DataView(other.buffer).setUint32(0, 6, true);
     const decode = (): unknown => decodeWriteRecord(12, other);
     expect(decode).toThrow(DbError);
-    expect(decode).toThrow("cannot replay log record 12: it has format version 5, which this server does not know");
+    expect(decode).toThrow("cannot replay log record 12: it has format version 6, which this server does not know");
   });
 
   test("is refused when it is cut, at every byte", () => {
@@ -190,7 +221,7 @@ describe("a broken write record", () => {
         const other = bytes.slice();
         other[offset] = value;
         try {
-          decodeWriteRecord(1, other).forEach(chunkFrom);
+          decodeWriteRecord(1, other).entries.forEach(chunkFrom);
         } catch (error) {
           const name = error instanceof Error ? error.name : typeof error;
           expect(["DbError", "AssertionError"], `offset ${offset}, value ${value}: ${String(error)}`).toContain(name);

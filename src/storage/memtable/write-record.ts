@@ -9,16 +9,19 @@ import { corrupted } from "../../base/error.ts";
 import type { SeriesRegistry } from "../series/series-registry.ts";
 import type { Chunk } from "./chunk.ts";
 import { type ChunkHeader, readChunkHeader, writeChunkHeader } from "./chunk-codec.ts";
+import { type RecordOrigin, readOrigin, writeOrigin } from "./record-origin.ts";
 import { readDefinitions, readDefinitionTexts, type SeriesDefinitions, type TagMarks, writeDefinitions } from "./series-definitions.ts";
 
-const VERSION = 4;
+const VERSION = 5;
+/** As 5, but does not say where it comes from. */
+const VERSION_WITHOUT_ORIGIN = 4;
 /** As 4, but no column is stored once for all rows. */
 const VERSION_NOT_REPEATED = 3;
 /** Wrote every text of a series out; logs of it are read. */
 const VERSION_TEXTS = 1;
 /** As 1, and each chunk is preceded by what it is. */
 const VERSION_TEXTS_KINDS = 2;
-const VERSIONS: readonly number[] = [VERSION, VERSION_NOT_REPEATED, VERSION_TEXTS_KINDS, VERSION_TEXTS];
+const VERSIONS: readonly number[] = [VERSION, VERSION_WITHOUT_ORIGIN, VERSION_NOT_REPEATED, VERSION_TEXTS_KINDS, VERSION_TEXTS];
 const CHUNK_KIND = { rows: 0, deletes: 1 } as const;
 
 /** One chunk to log. */
@@ -27,24 +30,24 @@ export interface RecordEntry {
   readonly registry: SeriesRegistry;
   /** Series of the chunk that are not defined in the segment yet. */
   readonly newSeries: readonly number[];
-  /** The segment that the record goes to, and the tag values that segments have defined. */
-  readonly segment: number;
+  /** The tag values that segments have defined. */
   readonly tagMarks: TagMarks;
   readonly chunk: Chunk;
 }
 
 /** The parts of a record, to be written one after another; the chunks' memory is not copied. */
-export function encodeWriteRecord(entries: readonly RecordEntry[]): Uint8Array[] {
+export function encodeWriteRecord(origin: RecordOrigin, entries: readonly RecordEntry[]): Uint8Array[] {
   const head = new ByteWriter(4096);
   head.u32(VERSION);
   head.u32(0); // Length of the rest of the head, known at the end.
+  writeOrigin(origin, head);
   head.varint(entries.length);
   for (const entry of entries) {
     head.u32(entry.tableId);
     const ids = entry.registry.columnIds();
     head.varint(ids.length);
     for (const id of ids) head.u32(id);
-    writeDefinitions(entry.newSeries, entry.registry, entry.tagMarks, entry.segment, head);
+    writeDefinitions(entry.newSeries, entry.registry, entry.tagMarks, origin.segment, head);
     head.u8(entry.chunk.deletes === true ? CHUNK_KIND.deletes : CHUNK_KIND.rows);
     writeChunkHeader(entry.chunk, head);
   }
@@ -63,10 +66,22 @@ export interface HeadEntry {
   readonly header: ChunkHeader;
 }
 
+/** The head of a record read back. */
+export interface RecordHead {
+  /** Undefined for records of versions 1 to 4, which do not say it. */
+  readonly origin: RecordOrigin | undefined;
+  readonly entries: readonly HeadEntry[];
+}
+
 /** One chunk of a record read back. */
 export interface DecodedEntry extends HeadEntry {
   /** The chunk's memory: a view of the record. */
   readonly bytes: Uint8Array;
+}
+
+/** A record read back. */
+export interface DecodedRecord extends RecordHead {
+  readonly entries: readonly DecodedEntry[];
 }
 
 /**
@@ -75,9 +90,9 @@ export interface DecodedEntry extends HeadEntry {
  * @throws DbError StorageUnavailable for another version or when the layout ends too early; AssertionError when it contradicts itself:
  *   the record passed its checksum, so that is a bug
  */
-export function decodeWriteRecord(sequence: number, payload: Uint8Array): DecodedEntry[] {
+export function decodeWriteRecord(sequence: number, payload: Uint8Array): DecodedRecord {
   return reading(sequence, () => {
-    const { entries, headEnd } = readHead(sequence, payload);
+    const { origin, entries, headEnd } = readHead(sequence, payload);
     let at = headEnd;
     const decoded = entries.map((entry): DecodedEntry => {
       const bytes = new ByteReader(payload, at).raw(entry.header.payloadBytes);
@@ -85,13 +100,13 @@ export function decodeWriteRecord(sequence: number, payload: Uint8Array): Decode
       return { ...entry, bytes };
     });
     assert(at === payload.length, `record of ${at} B; got ${payload.length}`);
-    return decoded;
+    return { origin, entries: decoded };
   });
 }
 
 /** Reads the first part that `encodeWriteRecord` made: what it says of each chunk, in order. @throws as `decodeWriteRecord` */
-export function decodeRecordHead(sequence: number, head: Uint8Array): readonly HeadEntry[] {
-  return reading(sequence, () => readHead(sequence, head).entries);
+export function decodeRecordHead(sequence: number, head: Uint8Array): RecordHead {
+  return reading(sequence, () => readHead(sequence, head));
 }
 
 function reading<T>(sequence: number, read: () => T): T {
@@ -104,7 +119,7 @@ function reading<T>(sequence: number, read: () => T): T {
   }
 }
 
-function readHead(sequence: number, payload: Uint8Array): { readonly entries: readonly HeadEntry[]; readonly headEnd: number } {
+function readHead(sequence: number, payload: Uint8Array): RecordHead & { readonly headEnd: number } {
   const input = new ByteReader(payload);
   const version = input.u32();
   if (!VERSIONS.includes(version)) {
@@ -115,6 +130,7 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
     });
   }
   const headEnd = input.u32() + 8;
+  const origin = version === VERSION ? readOrigin(input) : undefined;
   const count = input.varint();
   const entries: HeadEntry[] = [];
   for (let i = 0; i < count; i++) {
@@ -127,7 +143,7 @@ function readHead(sequence: number, payload: Uint8Array): { readonly entries: re
     entries.push({ tableId: id, columnIds, definitions, isolated, header: readChunkHeader(sequence, input, deletes) });
   }
   assert(input.offset === headEnd, `head of ${headEnd} B; got ${input.offset}`);
-  return { entries, headEnd };
+  return { origin, entries, headEnd };
 }
 
 /** Whether the chunk that follows deletes. */

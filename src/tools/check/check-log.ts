@@ -202,7 +202,7 @@ class LogCheck {
       this.say(path, start, "it ends with another record than `ends` says", MEANS_RECORDS);
     }
     try {
-      for (const { tableId } of decodeWriteRecord(sequence, payload)) {
+      for (const { tableId } of decodeWriteRecord(sequence, payload).entries) {
         if (tableId < this.facts.nextTableId) continue;
         this.say(
           path,
