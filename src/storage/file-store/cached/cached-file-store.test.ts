@@ -233,6 +233,18 @@ describe("uploads", () => {
     expect([fake.objects.size, fake.objects.has("bucket/root/t/notes.txt")]).toEqual([11, false]);
     for (const i of [0, 5, 11]) expect(await get(store, i)).toEqual(bytesOf(i));
   });
+
+  test("that are under way end before the folder of their files goes, and no other begins", async () => {
+    mkdirSync(join(folder, "t"), { recursive: true });
+    for (let i = 0; i < 3; i++) writeFileSync(join(folder, nameOf(i)), bytesOf(i));
+    await store.list("t");
+    fake.fault = ({ method }) => (method === "PUT" ? { kind: "slow", millis: 30 } : undefined);
+    const uploading = store.uploadLeft();
+    await Bun.sleep(5);
+    await store.deleteFolder("t");
+    expect(await uploading).toBe(1);
+    expect([fake.objects.size, await settled(), store.counts.bytes]).toEqual([0, [], 0]);
+  });
 });
 
 describe("a restart", () => {

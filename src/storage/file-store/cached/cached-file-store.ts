@@ -11,6 +11,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { DbError } from "../../../base/error.ts";
+import { failPoint } from "../../../base/process/fail-point.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { FileReader, FileStore, FileWriter, HeldFiles, NamedFile } from "../file-store.ts";
 import { RequestRoom } from "../request-room.ts";
@@ -105,6 +106,7 @@ class Cache {
     try {
       await this.uploadOnce(file);
     } catch (error) {
+      failPoint("upload.failed");
       // Why it could not be made is what counts; should it be in the store after all, the next start deletes it.
       await Promise.allSettled([this.delete(name)]);
       throw error;
@@ -151,7 +153,9 @@ class Cache {
   async delete(name: string): Promise<void> {
     await Promise.allSettled([this.uploading.get(name)]); // Who uploads sees why it failed.
     await this.copies.settled(name);
+    failPoint("remote.before-delete");
     await this.remote.delete(name);
+    failPoint("remote.deleted");
     const file = this.copies.use(name);
     if (file !== undefined) this.copies.files.drop(file, "deleted");
     await this.copies.local.delete(name);
@@ -160,6 +164,7 @@ class Cache {
   async list(below: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]> {
     const { local, files } = this.copies;
     await this.remote.abortUnfinished(below);
+    failPoint("upload.earlier-aborted");
     const lengths = await this.remote.lengths(below);
     const names = new Set(lengths.keys());
     const found: { readonly name: string; readonly byteLength: number; readonly usedMillis: number }[] = [];
@@ -181,8 +186,11 @@ class Cache {
 
   async deleteFolder(below: string): Promise<void> {
     const { local, files } = this.copies;
+    for (const file of files.below(below)) files.drop(file, "deleted"); // No upload of one begins any more.
+    const uploads = [...this.uploading].flatMap(([name, upload]) => (name.startsWith(`${below}/`) ? [upload] : []));
+    await Promise.allSettled(uploads); // Else one ends behind the deletion. Who uploads sees why it failed.
     await this.remote.deleteFolder(below);
-    for (const file of files.below(below)) files.drop(file, "deleted");
+    failPoint("remote.folder-deleted");
     await local.deleteFolder(below);
   }
 
@@ -191,6 +199,7 @@ class Cache {
     for (const file of this.copies.files.notUploaded()) {
       if (file.state !== "here" || file.isUploaded) continue; // Meanwhile.
       await this.uploadOnce(file);
+      failPoint("upload.left-done");
       count++;
     }
     return count;
@@ -209,7 +218,11 @@ class Cache {
   }
 
   private async uploadNow(file: CachedFile): Promise<void> {
-    await this.uploadRoom.run(0, () => this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength));
+    await this.uploadRoom.run(0, () => {
+      failPoint("upload.begun");
+      return this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength);
+    });
+    failPoint("upload.done");
     this.uploads++;
     this.uploadedBytes += file.byteLength;
     this.copies.files.markUploaded(file);

@@ -1,5 +1,6 @@
 /** What data files need of a bucket: names used once, whole files in and out, ranges, names, deletions. */
 import { crc32 } from "../../../base/bytes/hash.ts";
+import { failPoint } from "../../../base/process/fail-point.ts";
 import { codeOf, escaped, type ListedObject, listOf, tagOf, uploadsOf } from "../../s3/answers.ts";
 import { FILE_REQUESTS_MAX, LIST_PAGES_MAX, PART_BYTES, PARTS_MAX, RANGE_BYTES } from "./limits.ts";
 import { ObjectFailure } from "./object-failure.ts";
@@ -114,6 +115,7 @@ export class Objects {
     const begin: ObjectRequest = { method: "POST", key, query: { uploads: "" }, amz: { [CRC_HEADER]: crc } };
     const uploadId = tagOf(decoder.decode((await this.requests.send(begin)).body), "UploadId");
     if (uploadId === undefined) throw this.requests.failure(begin, 0, "", "an upload without an id");
+    failPoint("upload.parts-begun");
     try {
       const starts = Array.from({ length: Math.ceil(byteLength / partBytes) }, (_, i) => i * partBytes);
       const tags = new Array<string>(starts.length);
@@ -121,7 +123,9 @@ export class Objects {
         const file = { path, start, end: Math.min(byteLength, start + partBytes) };
         const { headers } = await this.requests.send({ method: "PUT", key, query: { partNumber: String(i + 1), uploadId }, file });
         tags[i] = headers.get("etag") ?? "";
+        failPoint("upload.part-done");
       });
+      failPoint("upload.parts-done");
       await this.complete(key, uploadId, tags, byteLength, crc);
     } catch (error) {
       // The failure that led here is what counts; the next start gives up what stays.
