@@ -10,7 +10,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { DbError } from "../../../base/error.ts";
+import { DbError, errorText } from "../../../base/error.ts";
 import { failPoint } from "../../../base/process/fail-point.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { FileReader, FileStore, FileWriter, HeldFiles, NamedFile } from "../file-store.ts";
@@ -19,7 +19,7 @@ import type { RemoteFileStore } from "../remote-file-store.ts";
 import type { CachedFile } from "./cached-files.ts";
 import { CachedReader } from "./cached-reader.ts";
 import { type CacheParts, Copies } from "./copies.ts";
-import { FILES_AT_ONCE, LOOKS_PER_TURN } from "./limits.ts";
+import { FILES_AT_ONCE, LOOKS_PER_TURN, UNWANTED_MAX } from "./limits.ts";
 
 /** What a cache has done so far. */
 export interface CacheCounts {
@@ -38,6 +38,8 @@ export interface CacheCounts {
 export interface CachedFileStore extends FileStore {
   /** Uploads a file that somebody made in the local folder. @throws DbError StorageUnavailable; it is deleted then */
   upload(name: string, byteLength: number): Promise<void>;
+  /** Deletes a file that no entry names, now or once the store takes it; never rejects. */
+  discard(name: string): Promise<void>;
   /** Fetches what is not here and keeps all of it; undefined where there is no room. @throws DbError StorageUnavailable */
   readonly hold: (files: readonly NamedFile[]) => Promise<HeldFiles | undefined>;
   /** Uploads what `list` found here and not in the store; returns how many files. @throws DbError StorageUnavailable */
@@ -52,6 +54,7 @@ export function cachedFileStore(parts: CacheParts): CachedFileStore {
   return {
     create: (name) => cache.create(name),
     upload: (name, byteLength) => cache.upload(name, byteLength),
+    discard: (name) => cache.discard(name),
     open: (name) => cache.open(name),
     hold: (files) => cache.hold(files),
     sizeOf: (name) => cache.knownSizeOf(name) ?? remote.sizeOf(name),
@@ -69,10 +72,13 @@ export function cachedFileStore(parts: CacheParts): CachedFileStore {
 class Cache {
   private readonly remote: RemoteFileStore;
   private readonly folder: string;
+  private readonly onTrouble: (text: string) => void;
   private readonly copies: Copies;
   private readonly uploading: Map<string, Promise<void>> = new Map();
   /** Lengths that the last list gave and nobody asked for yet: a start asks for each once. */
   private listed: Map<string, number> = new Map();
+  /** Files that no entry names and that could not be deleted yet. */
+  private readonly unwanted: Set<string> = new Set();
   private readonly uploadRoom = new RequestRoom(FILES_AT_ONCE, 0);
   private uploads = 0;
   private uploadedBytes = 0;
@@ -81,6 +87,7 @@ class Cache {
   constructor(parts: CacheParts) {
     this.remote = parts.remote;
     this.folder = parts.folder;
+    this.onTrouble = parts.onTrouble;
     this.copies = new Copies(parts);
   }
 
@@ -107,10 +114,15 @@ class Cache {
       await this.uploadOnce(file);
     } catch (error) {
       failPoint("upload.failed");
-      // Why it could not be made is what counts; should it be in the store after all, the next start deletes it.
-      await Promise.allSettled([this.delete(name)]);
+      await this.discard(name); // It may be in the store after all.
       throw error;
     }
+    await this.deleteUnwanted(); // The store works.
+  }
+
+  async discard(name: string): Promise<void> {
+    const reason = await this.whyNotDeleted(name);
+    if (reason !== undefined) this.onTrouble(`a file that nothing names stays in the store for now: ${reason}`);
   }
 
   async open(name: string): Promise<FileReader> {
@@ -209,6 +221,23 @@ class Cache {
     const { files, fetches, fetchedBytes } = this.copies;
     const { uploads, uploadedBytes, passedBy } = this;
     return { bytes: files.bytes, files: files.count, fetches, fetchedBytes, uploads, uploadedBytes, passedBy };
+  }
+
+  /** One failure is enough to know that the store is not well yet. */
+  private async deleteUnwanted(): Promise<void> {
+    for (const name of this.unwanted) if ((await this.whyNotDeleted(name)) !== undefined) return;
+  }
+
+  /** Deletes a file, or notes that it has to be. */
+  private async whyNotDeleted(name: string): Promise<string | undefined> {
+    try {
+      await this.delete(name);
+      this.unwanted.delete(name);
+      return undefined;
+    } catch (error) {
+      if (this.unwanted.size < UNWANTED_MAX) this.unwanted.add(name);
+      return errorText(error);
+    }
   }
 
   private uploadOnce(file: CachedFile): Promise<void> {
