@@ -1,6 +1,7 @@
 /** The whole benchmark runs, small: real processes, real requests, results compared with DuckDB. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { findGateway } from "./macro/s3-gateway.ts";
 import { findBenchmarks } from "./micro/run.ts";
 
 const TEST_MS_MAX = 120_000;
@@ -41,6 +42,7 @@ const ALL_RUNS: readonly (readonly string[])[] = [
   ["heavy", "--smoke", "--memory", "512MiB", "--only", "group,join,like,arrow"],
   ["clickbench", "--smoke"],
   ["replay", "--smoke"],
+  ["s3", "--smoke"],
   ["clients", "--smoke", "--protocol", "postgres"],
   ["wires", "--smoke"],
   ["promql", "--smoke"],
@@ -48,7 +50,7 @@ const ALL_RUNS: readonly (readonly string[])[] = [
   ["remote-write", "--smoke", "--version", "2"],
   ["remote-write", "--smoke", "--minutes", "0.5", "--hosts", "2", "--fast"],
 ];
-const RUNS = ALL_RUNS.filter(([command = ""]) => isWhole || SHORT.has(command));
+const RUNS = ALL_RUNS.filter(([command = ""]) => (isWhole && (command !== "s3" || findGateway() !== undefined)) || SHORT.has(command));
 const begun = new Map<string, Promise<Run>>();
 
 function begin(): void {
@@ -142,6 +144,16 @@ whole(
     const { status, output, errors } = await bench("replay", "--smoke");
     expect(status, errors).toBe(0);
     expect(output).toContain("ready after SIGKILL");
+  },
+  TEST_MS_MAX,
+);
+
+test.skipIf(!isWhole || findGateway() === undefined)(
+  "measures queries over an S3 store, with the right results",
+  async () => {
+    const { status, output, errors } = await bench("s3", "--smoke");
+    expect(status, errors).toBe(0);
+    expect(output).toMatch(/^\| lastpoint +\| +[\d.]+ \|/m);
   },
   TEST_MS_MAX,
 );

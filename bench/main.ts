@@ -32,6 +32,9 @@ import { queriesText } from "./macro/query-report.ts";
 import { WARM_MILLIS_MIN } from "./macro/query-timing.ts";
 import { runRemoteWrite } from "./macro/remote-write-bench.ts";
 import { runRemoteHours } from "./macro/remote-write-hours.ts";
+import { type S3Result, runS3 } from "./macro/s3-bench.ts";
+import { findGateway } from "./macro/s3-gateway.ts";
+import { s3Text } from "./macro/s3-report.ts";
 import { headText, ingestText, soakText, startText, SWITCHES, switchText } from "./macro/report.ts";
 import { columnsText, seriesText, tablesText } from "./macro/scale-report.ts";
 import { runSeries } from "./macro/series-bench.ts";
@@ -124,6 +127,7 @@ async function measure(options: Options, workDirectory: string, progress: Progre
   if (command === "dashboards") return [await measureDashboards(options, workDirectory, progress)];
   if (command === "memory") return [await measureMemory(options, workDirectory, progress)];
   if (command === "heavy" || command === "clickbench") return [await measureHeavy(options, command, workDirectory)];
+  if (command === "s3") return [s3Text(await measureS3(options, workDirectory, progress))];
   if (command === "grpc") return [await measureGrpc(options, workDirectory, progress)];
   if (command === "wires") return [await measureWires(options, workDirectory, progress)];
   if (command === "series-churn") return await measureChurn(options, workDirectory);
@@ -301,6 +305,27 @@ async function measureHeavy(options: Options, command: "heavy" | "clickbench", w
   });
   if (failures.length > 0) process.exitCode = EXIT_WRONG;
   return text;
+}
+
+/** Local files beside an S3 store. @throws UsageError when there is no program of one */
+async function measureS3(options: Options, workDirectory: string, progress: Progress): Promise<S3Result> {
+  const { dataset, rowsPerBatch, connections, types, queriesPerType, repeats, settings, durabilities, threads, isSmoke } = options;
+  const program = options.storeProgram ?? findGateway();
+  if (program === undefined) {
+    throw new UsageError("cannot find versitygw: go install github.com/versity/versitygw/cmd/versitygw@latest, or --store PATH");
+  }
+  return await runS3({
+    target: (more) => varveTarget(durabilities[0] ?? "always", new Map([...settings, ...more]), { threads: threads[0] }),
+    program,
+    dataset,
+    input: () => makeInput(options, workDirectory, progress),
+    shape: { rowsPerBatch, connections },
+    queries: queriesFor(dataset, queriesPerType).filter(({ type }) => types.includes(type)),
+    rounds: { repeats, millisMin: isSmoke ? 0 : WARM_MILLIS_MIN },
+    startsAnew: !isSmoke,
+    workDirectory,
+    progress,
+  });
 }
 
 /** Connections at rest, and seconds of point queries. */

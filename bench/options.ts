@@ -21,6 +21,8 @@ Examples:
   bun bench queries --rows 2000000             queries on a smaller store
   bun bench queries --work-dir D --keep --types lastpoint,high-cpu-1 --peers none
                                                some types; with a work directory that is kept, loaded only once
+  bun bench s3 --store PATH                    the 15 queries over data files in an S3 store (versitygw) beside local files: warm, cold,
+                                               and with a cache smaller than the data
   bun bench clients --clients 50               point queries of 50 clients beside ingest at full rate
   bun bench clients --protocol postgres        the same, the clients over PostgreSQL's protocol
   bun bench wires                              both wire protocols beside the servers of Debian: results, points, COPY, INSERT
@@ -54,7 +56,7 @@ Examples:
 
 Usage:
   bun bench [all | ingest | queries | clients | replay | soak | series | tables | columns | loki | opentsdb | otlp |
-             remote-write | promql | dashboards | logs | wires | grpc | heavy | clickbench | memory | micro] [options]
+             remote-write | promql | dashboards | logs | wires | grpc | heavy | clickbench | memory | s3 | micro] [options]
 
 Options:
   --rows N           rows to write (8640000)
@@ -90,6 +92,7 @@ Options:
   --limit LIST       memory: values of memory.limit (512MiB,768MiB,1GiB)
   --memory SIZE      heavy, clickbench: everything again with this memory.limit
   --only LIST        memory, promql, wires, heavy, clickbench: parts of names of statements, e.g. window,sort (all); grpc: workloads
+  --store PATH       s3: the program of versitygw (the one on PATH)
   --queries N        queries of each type (10)
   --types LIST       types of queries, e.g. lastpoint,high-cpu-all (all fifteen)
   --clients N        clients that ask beside ingest (50); wires: connections that ask (16)
@@ -129,6 +132,7 @@ export const COMMANDS = [
   "grpc",
   "heavy",
   "clickbench",
+  "s3",
   "micro",
 ] as const;
 
@@ -213,6 +217,8 @@ export interface Options {
   readonly questdbJar: string;
   readonly runs: number;
   readonly peerRuns: number;
+  /** S3: the program of versitygw; undefined: one on PATH. */
+  readonly storeProgram: string | undefined;
   readonly queriesPerType: number;
   /** Types of queries that are measured. */
   readonly types: readonly string[];
@@ -284,6 +290,7 @@ export function parseOptions(args: readonly string[], env: Readonly<Record<strin
     questdbJar: values["questdb-jar"] ?? env["QUESTDB_JAR"] ?? "",
     runs: whole("runs", values.runs, isSmoke ? 1 : 3),
     peerRuns: whole("peer-runs", values["peer-runs"], 1),
+    storeProgram: values.store,
     queriesPerType: whole("queries", values.queries, isSmoke ? 2 : 10),
     types: values.types === undefined ? QUERY_TYPES : list("types", values.types, QUERY_TYPES),
     clients: whole("clients", values.clients, isSmoke ? 8 : command === "wires" ? 16 : 50),
@@ -328,6 +335,7 @@ function parse(args: readonly string[]) {
         "questdb-jar": VALUE,
         runs: VALUE,
         "peer-runs": VALUE,
+        store: VALUE,
         queries: VALUE,
         types: VALUE,
         clients: VALUE,

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { errorText } from "./base/error.ts";
 import type { Logger } from "./base/log.ts";
+import { MemoryCounter, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import type { StorageSettings } from "./config/settings.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
@@ -37,7 +38,7 @@ export interface DataFiles extends Pick<EngineParts, "files" | "flusher" | "merg
 export async function openDataFiles(
   storage: StorageSettings,
   dataFolder: string,
-  metrics: MetricRegistry,
+  { metrics, memory }: { readonly metrics: MetricRegistry; readonly memory: ServerMemory },
   logger: Logger,
 ): Promise<DataFiles> {
   const executors = (): Pick<EngineParts, "flusher" | "merger"> => ({
@@ -49,7 +50,9 @@ export async function openDataFiles(
     const files = localFileStore(dataFolder);
     return { files, ...executors(), outputBytesMax: MERGED_BYTES_MAX, isFolderNeeded: true, uploadLeft: () => () => undefined };
   }
-  const remote = openS3Files(storage, join(storage.dataHome, "uploads"));
+  const transfers = new MemoryCounter();
+  memory.register("file_transfers", transfers);
+  const remote = openS3Files(storage, join(storage.dataHome, "uploads"), transfers);
   await claimPlace(remote, storage.dataHome);
   const onTrouble = (reason: string): void => logger.warn({ reason }, "copies of data files");
   const cache = cachedFileStore({ remote, folder: dataFolder, bytesMax: storage.cacheBytesMax, onTrouble });

@@ -210,7 +210,7 @@ async function openDatabase(
   opened.defer(watchLoop(metrics, systemClock, "main"));
   const kept = { metrics, memory, shared, scheduler, pageCacheBytes: pages.here, onWork: toldOfWork(tracer, metrics) };
   const afterEngine = opened.use(new DisposableStack());
-  const dataFiles = await openDataFiles(settings.storage, directory.dataFolder, metrics, log.logger("storage"));
+  const dataFiles = await openDataFiles(settings.storage, directory.dataFolder, kept, log.logger("storage"));
   const { engine, recovery } = await openEngine(settings, log, { ...kept, dataFiles, onBug }, directory.metaFile, directory.dataFolder);
   opened.defer(() => engine.close());
   opened.defer(dataFiles.uploadLeft());

@@ -59,7 +59,7 @@ export interface QueryPlan {
 
 /** Times all queries in every engine. Two never run at once. @throws Error when Varve and DuckDB disagree on a result */
 export async function runQueries(plan: QueryPlan): Promise<readonly QueryResult[]> {
-  const own: TypeTimings[] = [];
+  const own: OwnTimings[] = [];
   const types = queryTypesOf(plan.queries);
   for (const some of plan.startsAnew ? types.map((type) => [type]) : [types]) {
     plan.progress(`${some.join(", ")}: Varve, started anew`);
@@ -76,12 +76,16 @@ export async function runQueries(plan: QueryPlan): Promise<readonly QueryResult[
 }
 
 /** What the queries of one type took in one process of Varve. */
-interface TypeTimings {
+export interface TypeTimings {
   readonly type: string;
   readonly timings: readonly QueryTiming[];
+  readonly rssBytesPeak: number;
+}
+
+/** The same with first queries of other processes. */
+interface OwnTimings extends TypeTimings {
   readonly restedFirstMs: number;
   readonly firstSightMs: number;
-  readonly rssBytesPeak: number;
 }
 
 /** A server goes on with what it does by itself when nobody has asked for a second. */
@@ -102,10 +106,25 @@ async function firstRested({ target, directory }: QueryStore, query: Query, befo
   return took;
 }
 
-/** Types in one process. */
-async function timeInVarve({ varve, queries, rounds, startsAnew }: QueryPlan, types: readonly string[]): Promise<readonly TypeTimings[]> {
-  const running = await varve.target.start(varve.directory);
-  const { baseUrl, server } = running;
+/** Types in one process, and the first queries of others. */
+async function timeInVarve({ varve, queries, rounds, startsAnew }: QueryPlan, types: readonly string[]): Promise<readonly OwnTimings[]> {
+  const found = await timeStarted(varve, queries, rounds, types);
+  const first = queries.find((query) => query.type === types[0]);
+  if (!startsAnew || first === undefined) return found.map((type) => ({ ...type, restedFirstMs: Number.NaN, firstSightMs: Number.NaN }));
+  const restedFirstMs = await firstRested(varve, first);
+  const other = queries.find((query) => query.type !== first.type);
+  const firstSightMs = other === undefined ? Number.NaN : await firstRested(varve, first, other);
+  return found.map((type) => ({ ...type, restedFirstMs, firstSightMs }));
+}
+
+/** Starts Varve on a stopped store, asks the queries of these types as soon as it is ready, and stops it. */
+export async function timeStarted(
+  { target, directory }: QueryStore,
+  queries: readonly Query[],
+  rounds: WarmRounds,
+  types: readonly string[],
+): Promise<readonly TypeTimings[]> {
+  const { baseUrl, server } = await target.start(directory);
   const engine = { run: (query: Query) => sqlBody(baseUrl, query.sql), digest: (query: Query) => digest(baseUrl, query) };
   const found: TypeTimings[] = [];
   for (const type of types) {
@@ -115,15 +134,10 @@ async function timeInVarve({ varve, queries, rounds, startsAnew }: QueryPlan, ty
       rounds,
     );
     const { rssBytesPeak } = readProcess(server.pid);
-    found.push({ type, timings, restedFirstMs: Number.NaN, firstSightMs: Number.NaN, rssBytesPeak });
+    found.push({ type, timings, rssBytesPeak });
   }
   await server.stop();
-  const first = queries.find((query) => query.type === types[0]);
-  if (!startsAnew || first === undefined) return found;
-  const restedFirstMs = await firstRested(varve, first);
-  const other = queries.find((query) => query.type !== first.type);
-  const firstSightMs = other === undefined ? Number.NaN : await firstRested(varve, first, other);
-  return found.map((type) => ({ ...type, restedFirstMs, firstSightMs }));
+  return found;
 }
 
 async function timeInDuckdb({ varve, queries, rounds, progress }: QueryPlan): Promise<readonly QueryTiming[]> {
@@ -149,13 +163,13 @@ async function timeInInfluxdb(
   return timings;
 }
 
-/** The queries whose results are not the same multiset of rows, one line each. */
-function differences(own: readonly QueryTiming[], other: readonly QueryTiming[]): string[] {
+/** The queries whose results are not the same multiset of rows, one line each. @param name of the other engine */
+export function differences(own: readonly QueryTiming[], other: readonly QueryTiming[], name = "DuckDB"): string[] {
   const found: string[] = [];
   for (const [i, timing] of own.entries()) {
     const digestOther = other[i]?.digest;
     if (timing.digest !== undefined && digestOther?.hash === timing.digest.hash && digestOther.rows === timing.digest.rows) continue;
-    found.push(`${timing.type}: ${timing.digest?.rows ?? "no"} rows, DuckDB ${digestOther?.rows ?? "none"}: ${timing.sql}`);
+    found.push(`${timing.type}: ${timing.digest?.rows ?? "no"} rows, ${name} ${digestOther?.rows ?? "none"}: ${timing.sql}`);
   }
   return found;
 }
@@ -195,7 +209,7 @@ function nanosPerUnit(column: ResultColumn): bigint | undefined {
 }
 
 function summarize(
-  { type, timings, restedFirstMs, firstSightMs, rssBytesPeak }: TypeTimings,
+  { type, timings, restedFirstMs, firstSightMs, rssBytesPeak }: OwnTimings,
   duckdb: EngineFigures | undefined,
   influxdb: EngineFigures | undefined,
 ): QueryResult {

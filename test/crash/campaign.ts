@@ -12,13 +12,15 @@
 import { mkdir } from "node:fs/promises";
 import { freePort } from "../../bench/macro/free-port.ts";
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
-import { type LaunchedServer, launchVarve, type ServerProcess } from "../../bench/macro/server-process.ts";
+import { type LaunchedServer, launchVarve, type ServerProcess, varveDataHome } from "../../bench/macro/server-process.ts";
 import { SqlError, sqlTable, TABLE_NOT_FOUND } from "../../bench/macro/sql-client.ts";
 import type { Batch } from "./batch.ts";
 import { checkStore } from "./check.ts";
 import type { Door } from "./doors/door.ts";
 import { doorOf } from "./doors/doors.ts";
+import { strayFiles, strayObjects } from "./points/home.ts";
 import { retriesAfter } from "./retry.ts";
+import type { CampaignStore } from "./store.ts";
 import { WriterModel } from "./model.ts";
 import { writeUntilKilled } from "./writer.ts";
 
@@ -36,8 +38,10 @@ export interface CampaignOptions {
   readonly memtables: "small" | "large" | "mixed";
   /** Numbers of ingest threads: each start takes one of them. */
   readonly threads: readonly number[];
-  /** Every row is compared after each so many kills, and at the end. */
+  /** Every row, and every file, is compared after each so many kills, and at the end. */
   readonly fullCheckEvery: number;
+  /** Where the data files are; default in the data directory. */
+  readonly store?: CampaignStore | undefined;
   /** Is told of every round. */
   readonly progress: (text: string) => void;
 }
@@ -70,7 +74,9 @@ const FLUSH_PAUSE_MS_MAX = 150;
 const WRITER_SEED_STEP = 7919;
 
 const SMALL = { storage: { memtable_size: '"1MiB"' }, wal: { segment_size: '"1MiB"' } };
-const LARGE = {};
+const LARGE = { storage: {} };
+/** Nothing is flushed or merged that nobody asked for: a merge that a stop gives up leaves a file. */
+const QUIET = { storage: { compaction: "false" } };
 
 /** The state of a running campaign. */
 interface Campaign {
@@ -120,6 +126,11 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const summed = isFull ? options.doors : [doorOf(kills, options.doors)];
     const check = await checkStore(campaign.baseUrl, campaign.models, isFull, summed);
     violations = check.violations;
+    if (isFull && violations.length === 0) {
+      await server.stop();
+      violations = await strayFilesOf(campaign);
+      server = await start(campaign);
+    }
     totals.rowsCompared += check.rowsCompared;
     totals.unansweredApplied += check.fates.filter((fate) => fate === "applied").length;
     totals.unansweredAbsent += check.fates.filter((fate) => fate === "absent").length;
@@ -137,11 +148,28 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   return { kills, ...totals, acknowledgedBatches, acknowledgedByDoor, rows, readyMs, violations };
 }
 
+/** Files that a start does not take away. No server runs before and after. */
+async function strayFilesOf(campaign: Campaign): Promise<readonly string[]> {
+  const server = await (await launchWith(campaign, QUIET)).ready();
+  await server.stop();
+  const { directory, store } = campaign.options;
+  const home = varveDataHome(directory);
+  const strays = store === undefined ? strayFiles(home) : await strayObjects(home, store);
+  return strays.map((stray) => `${stray} does not match its entry`);
+}
+
 async function launch(campaign: Campaign): Promise<LaunchedServer> {
-  const { memtables, directory } = campaign.options;
+  const { memtables } = campaign.options;
   const isSmall = memtables === "small" || (memtables === "mixed" && campaign.random.next() < SMALL_SHARE);
+  return await launchWith(campaign, isSmall ? SMALL : LARGE);
+}
+
+type Settings = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+async function launchWith(campaign: Campaign, chosen: Settings): Promise<LaunchedServer> {
+  const { directory, store } = campaign.options;
   const threads = campaign.options.threads[campaign.random.below(campaign.options.threads.length)] ?? 1;
-  const settings = { ...(isSmall ? SMALL : LARGE), ingest: { threads: String(threads) } };
+  const settings = { ...chosen, storage: { ...chosen["storage"], ...store?.settings }, ingest: { threads: String(threads) } };
   const env = { VARVE__GRPC__BIND_ADDR: `127.0.0.1:${campaign.grpcPort}` };
   return await launchVarve({ directory, port: campaign.port, settings, env });
 }

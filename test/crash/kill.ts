@@ -3,12 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { seededRandom } from "../../bench/macro/random.ts";
 import { killAllServers } from "../../bench/macro/server-process.ts";
 import { median, percentile } from "../../bench/macro/statistics.ts";
 import { type CampaignOptions, runCampaign } from "./campaign.ts";
 import { DOORS } from "./doors/doors.ts";
 import { runPointCampaign } from "./points/campaign.ts";
 import { runPowerCampaign } from "./power/campaign.ts";
+import { startCampaignStore } from "./store.ts";
 
 const HELP = `Kills a Varve again and again while it is written to, and checks after each restart that it kept its promises.
 
@@ -18,11 +20,14 @@ Examples:
   bun run test:crash --threads 4              always four ingest threads
   bun run test:crash --memtables small        every kill near a flush
   bun run test:crash --points                 one kill at every named fail point
+  bun run test:crash --store s3 --points      the same of a server whose data files lie in an S3 store
   bun run test:crash --power --times 1000     so many random lives on a disk that loses power
 
 Options:
   --points          a server is killed at each fail point; a point that is never hit fails
   --power           engines in this process on a disk in memory that forgets what was not synced, between any two calls
+  --store NAME      file, or s3: data files lie in an S3 store in memory, which is late, refuses and loses answers by chance (file)
+  --versitygw PATH  with --store s3: this program is the store
   --times N         kills, or lives with --power (100)
   --seed N          seed of all choices (random); moments depend on the machine, so that a seed repeats choices, not timing
   --writers N       connections that write (5)
@@ -37,6 +42,8 @@ Options:
 
 const MEMTABLES = ["small", "large", "mixed"] as const;
 const EXIT_USAGE = 2;
+/** Apart from the choices of the campaign. */
+const STORE_SEED = 0x5333;
 
 /** Runs the command line and returns the exit status: 0 all promises kept, 1 one was broken. */
 async function main(args: readonly string[]): Promise<number> {
@@ -45,6 +52,8 @@ async function main(args: readonly string[]): Promise<number> {
     options: {
       points: { type: "boolean", default: false },
       power: { type: "boolean", default: false },
+      store: { type: "string", default: "file" },
+      versitygw: { type: "string" },
       times: { type: "string", default: "100" },
       seed: { type: "string", default: String(crypto.getRandomValues(new Uint32Array(1))[0]) },
       writers: { type: "string", default: "5" },
@@ -69,12 +78,15 @@ async function main(args: readonly string[]): Promise<number> {
   const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
   if (
     memtables === undefined ||
+    !["file", "s3"].includes(values.store) ||
+    (values.store === "s3" ? values.power : values.versitygw !== undefined) ||
     numbers.some((value) => !Number.isSafeInteger(value) || value < 0) ||
     !threads.every(isNatural) ||
     doors.length !== doorNames.length
   ) {
     process.stderr.write(
-      "cannot read the options: numbers are whole, memtables are small, large or mixed, threads are 1 or more, doors are those of --help\n",
+      "cannot read the options: numbers are whole, memtables are small, large or mixed, threads are 1 or more, doors are those of " +
+        "--help, --store is file or s3 and not for --power, --versitygw goes with --store s3\n",
     );
     return EXIT_USAGE;
   }
@@ -82,7 +94,10 @@ async function main(args: readonly string[]): Promise<number> {
   const directory = resolve(values.directory ?? (await mkdtemp(join(tmpdir(), "varve-crash-"))));
   process.stdout.write(`seed ${seed}, data in ${directory}\n`);
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-  const options: CampaignOptions = { directory, seed, kills, writers, doors, roundMsMax, memtables, threads, fullCheckEvery, progress };
+  const isElsewhere = values.store === "s3";
+  const store = isElsewhere ? await startCampaignStore(directory, values.versitygw, seededRandom(seed ^ STORE_SEED)) : undefined;
+  const load = { directory, seed, kills, writers, doors, roundMsMax };
+  const options: CampaignOptions = { ...load, memtables, threads, fullCheckEvery, store, progress };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       killAllServers();
@@ -91,6 +106,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const run = values.points ? pointCampaign : values.power ? powerCampaign : campaign;
   const isGood = await run(options).finally(killAllServers);
+  await store?.close();
   if (isGood && values.directory === undefined) await rm(directory, { recursive: true });
   return isGood ? 0 : 1;
 }
@@ -114,8 +130,8 @@ async function campaign(options: CampaignOptions): Promise<boolean> {
   return verdict(report.violations, where);
 }
 
-async function pointCampaign({ directory, seed, writers, progress }: CampaignOptions): Promise<boolean> {
-  const report = await runPointCampaign({ directory, seed, writers, progress });
+async function pointCampaign({ directory, seed, writers, store, progress }: CampaignOptions): Promise<boolean> {
+  const report = await runPointCampaign({ directory, seed, writers, store, progress });
   process.stdout.write(
     `died at ${report.deaths} fail points; ${report.acknowledgedBatches} batches acknowledged, ${report.rowsCompared} comparisons\n`,
   );

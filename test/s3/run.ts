@@ -1,11 +1,11 @@
 /** Runs the tests of data files in S3 against versitygw: `bun run test:s3 [program]`. See `README.md`. */
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { findGateway } from "../../bench/macro/s3-gateway.ts";
 import { GATEWAY_VARIABLE } from "./store-process.ts";
 
 const given = process.argv[2] ?? process.env[GATEWAY_VARIABLE];
-const program = given ?? Bun.which("versitygw", { PATH: `${process.env["PATH"] ?? ""}:${join(homedir(), "go/bin")}` });
-if (program === null) {
+const program = given ?? findGateway();
+if (program === undefined) {
   process.stderr.write("cannot find versitygw: go install github.com/versity/versitygw/cmd/versitygw@latest, or name the program\n");
   process.exit(2);
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { errorOf } from "../support/failure-of.ts";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";
 import { launchVarve, runVarve, TestServer } from "../support/server-process.ts";
+import { configOf } from "./server-config.ts";
 import { BUCKET, KEYS, startStore, type TestStore } from "./store-process.ts";
 
 const TIMEOUT_MILLIS = 60_000;
@@ -31,20 +32,7 @@ afterEach(async () => {
 });
 
 /** A configuration file. */
-function config(root: string, changes: Readonly<Record<string, string>> = {}): string {
-  const keys = {
-    type: "S3",
-    bucket: BUCKET,
-    root,
-    endpoint: store.endpoint,
-    access_key_id: KEYS.id,
-    secret_access_key: KEYS.secret,
-    ...changes,
-  };
-  return `[storage]\n${Object.entries(keys)
-    .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
-    .join("")}`;
-}
+const config = (root: string, changes: Readonly<Record<string, string>> = {}): string => configOf(store, root, changes);
 
 const freshRoot = (): string => `tests/root-${++roots}`;
 

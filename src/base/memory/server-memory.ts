@@ -21,6 +21,7 @@ export const MEMORY_PARTS = [
   "queries",
   "plans",
   "workers",
+  "file_transfers",
 ] as const;
 
 /** One of `MEMORY_PARTS`. */

@@ -48,6 +48,19 @@ export const FAIL_POINTS = {
   "file.unfinished-deleted": "a start has deleted a file under a temporary name",
   "file.folder-deleted": "the folder of a dropped table is gone",
 
+  // A file of a store elsewhere, with its copy here.
+  "upload.begun": "a whole file is here, the store has nothing of it",
+  "upload.parts-begun": "the store was told that a long file will come in parts, and has none of them",
+  "upload.part-done": "the store has some parts of a long file, and shows nothing",
+  "upload.parts-done": "the store has all parts of a long file, and shows nothing",
+  "upload.done": "the file is in the store, no entry names it, and nobody was told",
+  "upload.failed": "an upload failed, whether its file is in the store is not known, and its copy is still here",
+  "upload.earlier-aborted": "a start has given up the uploads of earlier processes, and knows of no file yet",
+  "upload.left-done": "a file that was only here, with an entry, is in the store; others perhaps are not",
+  "remote.before-delete": "a file that nobody needs is in the store and perhaps here",
+  "remote.deleted": "a file that nobody needs is not in the store any more; its copy perhaps is still here",
+  "remote.folder-deleted": "the store has nothing of a dropped table; copies of its files perhaps are still here",
+
   // The meta store: one commit.
   "meta.in-commit": "the changes are in an open transaction",
   "meta.after-commit": "the changes are durable, and nobody was told",
@@ -113,3 +126,8 @@ export const FAIL_POINTS = {
 
 /** See `FAIL_POINTS`. */
 export type FailPointName = keyof typeof FAIL_POINTS;
+
+/** Whether only a server passes a point whose data files lie in a store elsewhere. */
+export function isOfRemoteStore(name: string): boolean {
+  return name.startsWith("upload.") || name.startsWith("remote.");
+}

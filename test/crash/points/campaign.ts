@@ -11,23 +11,26 @@ import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { type LaunchedServer, launchVarve, type ServerProcess, varveDataHome } from "../../../bench/macro/server-process.ts";
 import { SqlError, sqlTable, TABLE_NOT_FOUND } from "../../../bench/macro/sql-client.ts";
 import { FAIL_POINTS_VARIABLE } from "../../../src/base/process/fail-point.ts";
-import { FAIL_POINTS, type FailPointName } from "../../../src/base/process/fail-point-names.ts";
+import { FAIL_POINTS, type FailPointName, isOfRemoteStore } from "../../../src/base/process/fail-point-names.ts";
 import type { Batch } from "../batch.ts";
 import { checkStore } from "../check.ts";
 import { DOORS, doorOf } from "../doors/doors.ts";
 import { WriterModel } from "../model.ts";
 import { retriesAfter } from "../retry.ts";
+import type { CampaignStore } from "../store.ts";
 import { writeUntilKilled } from "../writer.ts";
-import { strayFiles } from "./home.ts";
-import { dropBeside, isGone, type Recipe, recipeFor, workStatements } from "./recipes.ts";
+import { strayFiles, strayObjects } from "./home.ts";
+import { dropBeside, flushLongFile, isGone, type Recipe, recipeFor, workStatements } from "./recipes.ts";
 
 /** How to run a campaign. */
 export interface PointCampaignOptions {
   readonly directory: string;
   readonly seed: number;
   readonly writers: number;
-  /** Points to die at; default all. */
+  /** Points to die at; default all that the server passes. */
   readonly names?: readonly FailPointName[];
+  /** Where the data files are; default in the data directory. */
+  readonly store?: CampaignStore | undefined;
   readonly progress: (text: string) => void;
 }
 
@@ -40,8 +43,9 @@ export interface PointCampaignReport {
   readonly violations: readonly string[];
 }
 
-/** Longest way to a point. Those that are hit at all are hit within a second or two. */
+/** Longest way to a point. Those that are hit at all are hit within a second or two; over a real store on a busy disk within twenty. */
 const DEATH_MS_MAX = 20_000;
+const DEATH_MS_MAX_ELSEWHERE = 90_000;
 const BATCHES_BEFORE_END = 5;
 /** Few, so that statements get their turn and the store stays small. */
 const BATCHES_A_ROUND = 8;
@@ -50,6 +54,8 @@ const WRITER_SEED_STEP = 7919;
 const WORK_SETTINGS = { storage: { memtable_size: '"1MiB"' }, wal: { segment_size: '"64KiB"' } };
 /** Nothing is flushed or merged that nobody asked for. */
 const QUIET_SETTINGS = { storage: { compaction: "false" }, wal: { segment_size: '"64KiB"' } };
+/** Nothing is flushed before all of a long file is in memory. */
+const LONG_SETTINGS = { storage: { memtable_size: '"256MiB"' }, wal: {} };
 
 interface Campaign {
   readonly options: PointCampaignOptions;
@@ -60,6 +66,8 @@ interface Campaign {
   readonly writerRandoms: readonly Random[];
   readonly retries: (Batch | undefined)[];
   readonly violations: string[];
+  /** Rows of tables of a long file, by table. */
+  readonly longTables: Map<string, number>;
   round: number;
   deaths: number;
   acknowledgedBatches: number;
@@ -80,12 +88,14 @@ export async function runPointCampaign(options: PointCampaignOptions): Promise<P
     writerRandoms: writers.map((writer) => seededRandom(options.seed + WRITER_SEED_STEP * (writer + 1))),
     retries: writers.map(() => undefined),
     violations: [],
+    longTables: new Map(),
     round: 0,
     deaths: 0,
     acknowledgedBatches: 0,
     rowsCompared: 0,
   };
-  const names = options.names ?? (Object.keys(FAIL_POINTS) as FailPointName[]);
+  const passed = (Object.keys(FAIL_POINTS) as FailPointName[]).filter((name) => options.store !== undefined || !isOfRemoteStore(name));
+  const names = options.names ?? passed;
   for (const [index, name] of names.entries()) {
     await dieAt(campaign, name);
     await checkAfter(campaign, name, index === names.length - 1);
@@ -105,16 +115,16 @@ async function dieAt(campaign: Campaign, name: FailPointName): Promise<void> {
     await writeSome(campaign);
     await first.kill();
   }
-  recipe.before?.(dataHome);
+  await recipe.before?.(dataHome, options.store);
   const started = performance.now();
   const server = await launch(campaign, recipe);
-  const late = setTimeout(() => void server.kill(), DEATH_MS_MAX);
+  const millisMax = options.store === undefined ? DEATH_MS_MAX : DEATH_MS_MAX_ELSEWHERE;
+  const late = setTimeout(() => void server.kill(), millisMax);
   await spend(campaign, recipe, server);
   const end = await server.ended();
   clearTimeout(late);
   const millis = performance.now() - started;
-  if (end !== "SIGKILL" || millis >= DEATH_MS_MAX)
-    violations.push(`${name} was never hit: the server ended with ${end} after ${millis} ms`);
+  if (end !== "SIGKILL" || millis >= millisMax) violations.push(`${name} was never hit: the server ended with ${end} after ${millis} ms`);
   campaign.deaths++;
   options.progress(`${name} (${recipe.arm}): died after ${millis.toFixed(0)} ms`);
 }
@@ -131,6 +141,13 @@ async function spend(campaign: Campaign, { pastime }: Recipe, launched: Launched
   if (pastime === "stop") {
     await writeSome(campaign);
     process.kill(server.pid, "SIGTERM");
+    return;
+  }
+  if (pastime === "flush a long file") {
+    const table = `long_${campaign.longTables.size}`;
+    campaign.longTables.set(table, 0);
+    const { longTables } = campaign;
+    await flushLongFile(campaign.baseUrl, table, (rows) => void longTables.set(table, (longTables.get(table) ?? 0) + rows));
     return;
   }
   // A writer whose batch was not answered must not send another: the server is about to be gone.
@@ -186,10 +203,18 @@ async function checkAfter(campaign: Campaign, name: FailPointName, isFull: boole
   const unanswered = models.map((model) => model.unanswered);
   const check = await checkStore(baseUrl, models, isFull);
   for (const violation of check.violations) violations.push(`after ${name}: ${violation}`);
+  for (const [table, rows] of campaign.longTables) {
+    if (rows === 0) continue;
+    const found = await sqlTable(baseUrl, `SELECT count(*), sum(v) FROM ${table}`);
+    const want = [rows, (rows * (rows - 1)) / 2].join();
+    if (found.rows.join() !== want) violations.push(`after ${name}: rows and sum of ${table} are ${found.rows.join()}, want ${want}`);
+  }
   campaign.rowsCompared += check.rowsCompared;
   retries.splice(0, models.length, ...retriesAfter(models, unanswered, check.fates, random));
   await server.stop();
-  for (const stray of strayFiles(varveDataHome(options.directory))) violations.push(`after ${name}: ${stray} does not match its entry`);
+  const home = varveDataHome(options.directory);
+  const strays = options.store === undefined ? strayFiles(home) : await strayObjects(home, options.store);
+  for (const stray of strays) violations.push(`after ${name}: ${stray} does not match its entry`);
 }
 
 /** `threads` of a server that is not armed are one or two by chance, unless they are given. */
@@ -199,10 +224,11 @@ async function launch(
   threads = recipe === undefined ? 1 + random.below(2) : (recipe.threads ?? 1),
 ): Promise<LaunchedServer> {
   const isQuiet = recipe === undefined || recipe.pastime.startsWith("drop beside"); // A merge that a stop gives up leaves a file.
+  const settings = isQuiet ? QUIET_SETTINGS : recipe.pastime === "flush a long file" ? LONG_SETTINGS : WORK_SETTINGS;
   return await launchVarve({
     directory: options.directory,
     port,
-    settings: { ...(isQuiet ? QUIET_SETTINGS : WORK_SETTINGS), ingest: { threads: String(threads) } },
+    settings: { ...settings, storage: { ...settings.storage, ...options.store?.settings }, ingest: { threads: String(threads) } },
     env: { [FAIL_POINTS_VARIABLE]: recipe?.arm ?? "" },
   });
 }

@@ -22,6 +22,7 @@ import { plainParts } from "../../engine/plain-parts.ts";
 import { makeLinks } from "../../engine/thread-links.ts";
 import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
+import type { CampaignStore } from "../store.ts";
 
 /** Segments so small that each write of a few rows begins one. */
 const SEGMENT_BYTES = 200;
@@ -135,18 +136,46 @@ export function tearLog(path: string): boolean {
 
 /** Files, unfinished files and folders that the meta store does not name, and entries without a file. Empty is good. */
 export function strayFiles(path: string): string[] {
+  const { strays, missing } = comparedFiles(path);
+  return [...strays, ...missing.map((name) => `missing: ${name}`)].sort();
+}
+
+/** The same of a server whose files lie in a store, with copies of some of them here. */
+export async function strayObjects(path: string, store: CampaignStore): Promise<string[]> {
+  const strays = comparedFiles(path).strays.map((name) => `the copy ${name}`);
+  const { known } = namedFiles(path);
+  for (const [name, byteLength] of await store.objects()) {
+    const want = known.get(name);
+    known.delete(name);
+    if (want === undefined) strays.push(`the object ${name}`);
+    else if (want !== byteLength) strays.push(`the object ${name} of ${byteLength} instead of ${want} bytes`);
+  }
+  const uploads = await store.openUploads();
+  if (uploads > 0) strays.push(`an upload in parts that nobody goes on with (of ${uploads})`);
+  return [...strays, ...[...known.keys()].map((name) => `missing: ${name}`)].sort();
+}
+
+/** What the meta store names: files with their lengths, and the folders of tables. */
+export function namedFiles(path: string): { readonly known: Map<string, number>; readonly folders: ReadonlySet<string> } {
   const meta = new Database(join(path, "meta.db"));
   const tables = meta.query<{ key: string }, []>("SELECT key FROM meta WHERE key LIKE 'table/%'").all();
   const entries = meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key LIKE 'file/%'").all();
   meta.close();
-  const known = new Set(entries.map(({ value }) => (JSON.parse(value) as { readonly name: string }).name));
-  const used = new Set(["tables", ...tables.map(({ key }) => `tables/${key.slice("table/".length)}`)]);
+  const files = entries.map(({ value }) => JSON.parse(value) as { readonly name: string; readonly byteLength: number });
+  return {
+    known: new Map(files.map(({ name, byteLength }) => [name, byteLength])),
+    folders: new Set(["tables", ...tables.map(({ key }) => `tables/${key.slice("table/".length)}`)]),
+  };
+}
+
+function comparedFiles(path: string): { readonly strays: readonly string[]; readonly missing: readonly string[] } {
+  const { known, folders } = namedFiles(path);
   const found = existsSync(join(path, "data")) ? readdirSync(join(path, "data"), { recursive: true, withFileTypes: true }) : [];
   const strays: string[] = [];
   for (const entry of found) {
     const name = join(entry.parentPath, entry.name).slice(join(path, "data").length + 1);
-    const isKnown = entry.isFile() ? known.delete(name) : used.has(name);
+    const isKnown = entry.isFile() ? known.delete(name) : folders.has(name);
     if (!isKnown) strays.push(name);
   }
-  return [...strays, ...[...known].map((name) => `missing: ${name}`)].sort();
+  return { strays, missing: [...known.keys()] };
 }

@@ -2,15 +2,17 @@
  * How a server is brought to each fail point: with what it is armed, what its directory looks like before, and what it does meanwhile.
  */
 import { Database } from "bun:sqlite";
-import { copyFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../../../bench/macro/random.ts";
 import { SqlError, sqlTable } from "../../../bench/macro/sql-client.ts";
 import type { FailPointName } from "../../../src/base/process/fail-point-names.ts";
-import { tearLog } from "./home.ts";
+import type { CampaignStore } from "../store.ts";
+import { namedFiles, tearLog } from "./home.ts";
 
 /** What a server does until it dies. */
-export type Pastime = "work" | "start" | "stop" | "drop beside a flush" | "drop beside a merge";
+export type Pastime = "work" | "start" | "stop" | "drop beside a flush" | "drop beside a merge" | "flush a long file";
 
 /** See the file header. */
 export interface Recipe {
@@ -21,8 +23,8 @@ export interface Recipe {
   readonly threads?: number;
   /** Ingest threads of a server that is killed before, with rows in its log. */
   readonly threadsBefore?: number;
-  /** Prepares the data directory while no server runs. */
-  readonly before?: (dataHome: string) => void;
+  /** Prepares the data directory, and the store if there is one, while no server runs. */
+  readonly before?: (dataHome: string, store: CampaignStore | undefined) => Promise<void> | void;
 }
 
 /** Hits of points that a working server passes often. */
@@ -48,9 +50,19 @@ export function recipeFor(name: FailPointName, random: Random): Recipe {
     case "compact.before-discard":
       return { arm: `compact.job-begun=pause,${kill}`, pastime: "drop beside a merge" };
     case "file.unfinished-deleted":
-      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => plantFile(home, ".tmp") };
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => plantFile(home, ".tmp", undefined) };
     case "recover.orphan-deleted":
-      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => plantFile(home, "") };
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home, store) => plantFile(home, "", store) };
+    case "upload.parts-begun":
+    case "upload.part-done":
+    case "upload.parts-done":
+      return { arm: kill, pastime: "flush a long file" };
+    case "upload.failed":
+      return { arm: `upload.done=error,${kill}`, pastime: "work" };
+    case "upload.earlier-aborted":
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (_, store) => store?.beginUpload("tables/0000000001/left.parquet") };
+    case "upload.left-done":
+      return { arm: kill, pastime: "start", threadsBefore: 1, before: (home, store) => leaveHere(home, store) };
     case "recover.tail-cut":
       return { arm: kill, pastime: "start", threadsBefore: 1, before: (home) => void tearLog(home) };
     default:
@@ -63,16 +75,34 @@ export function recipeFor(name: FailPointName, random: Random): Recipe {
 
 /**
  * A file without an entry: a copy of one that has an entry, as a merge leaves its inputs, or with `suffix` an unfinished one. Its id was
- * given out and is not used.
+ * given out and is not used. With a store it is there and nowhere else.
  */
-function plantFile(dataHome: string, suffix: string): void {
+async function plantFile(dataHome: string, suffix: string, store: CampaignStore | undefined): Promise<void> {
   const meta = new Database(join(dataHome, "meta.db"));
   const next = meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'next/file'").get();
   meta.close();
-  const [known] = [...new Bun.Glob("tables/*/*.parquet").scanSync(join(dataHome, "data"))];
-  if (known === undefined) throw new Error("no server has flushed yet: there is no file to copy");
-  const path = join(dataHome, "data", dirname(known), `${String(Number(next?.value) - 1).padStart(10, "0")}.parquet${suffix}`);
-  copyFileSync(join(dataHome, "data", known), path);
+  const known = await knownFile(dataHome, store);
+  const name = `${dirname(known)}/${String(Number(next?.value) - 1).padStart(10, "0")}.parquet${suffix}`;
+  if (store === undefined) copyFileSync(join(dataHome, "data", known), join(dataHome, "data", name));
+  else await store.put(name, join(dataHome, "data", known));
+}
+
+/** Takes a file out of the store that has its copy here, as a directory that was restored from a backup has it. */
+async function leaveHere(dataHome: string, store: CampaignStore | undefined): Promise<void> {
+  await store?.delete(await knownFile(dataHome, store));
+}
+
+/** A file that has an entry and is here; the cache may have no copy of any, so that one is made. */
+async function knownFile(dataHome: string, store: CampaignStore | undefined): Promise<string> {
+  const [...names] = namedFiles(dataHome).known.keys();
+  const pathOf = (name: string): string => join(dataHome, "data", name);
+  const here = names.find((name) => existsSync(pathOf(name)));
+  if (here !== undefined) return here;
+  const [name] = names;
+  if (name === undefined || store === undefined) throw new Error("no server has flushed yet: there is no file to copy");
+  mkdirSync(dirname(pathOf(name)), { recursive: true });
+  writeFileSync(pathOf(name), await store.get(name));
+  return name;
 }
 
 /** Statements that pass every step of changes of tables and databases, one round. Names differ from round to round. */
@@ -100,6 +130,7 @@ export function workStatements(tables: readonly string[], round: number): string
     `INSERT INTO logical_${round} (host, v, ts) VALUES ('a', 1, 1)`,
     `TRUNCATE TABLE logical_${round}`,
     `DROP TABLE logical_${round}`,
+    "ADMIN flush_table('phy')", // Its rows are nobody's any more, and would keep the log.
     `DROP DATABASE d${round}`,
   ];
 }
@@ -119,6 +150,31 @@ export async function dropBeside(baseUrl: string, what: "flush" | "merge"): Prom
   await Bun.sleep(STANDING_STILL_MS);
   await run("DROP TABLE beside");
   await working;
+}
+
+/** Rows of a long file, requests that send them, and characters of their texts: 64 random bytes each, which nothing makes shorter. */
+const LONG_ROWS = 200_000;
+const LONG_REQUESTS = 4;
+
+/**
+ * Writes a table whose one file is sent in parts (8 MiB each, 12 MiB in all), and flushes it. `acknowledged` hears of rows that the server
+ * has; ends when it dies.
+ */
+export async function flushLongFile(baseUrl: string, table: string, acknowledged: (rows: number) => void): Promise<void> {
+  const rows = LONG_ROWS / LONG_REQUESTS;
+  for (let from = 0; from < LONG_ROWS; from += rows) {
+    const lines = Array.from({ length: rows }, (_, i) => {
+      const text = createHash("sha512")
+        .update(`${table} ${from + i}`)
+        .digest("base64");
+      return `${table},host=a v=${from + i}i,t="${text}" ${from + i}`;
+    });
+    const answer = await fetch(`${baseUrl}/v1/influxdb/write`, { method: "POST", body: lines.join("\n") }).catch(isGone);
+    if (answer === undefined) return;
+    if (!answer.ok) throw new Error(`the server refused a write: ${answer.status} ${await answer.text()}`);
+    acknowledged(rows);
+  }
+  await sqlTable(baseUrl, `ADMIN flush_table('${table}')`).catch(isGone);
 }
 
 /** A server that dies breaks the connection; an answer that is a refusal is passed on. */

@@ -233,6 +233,29 @@ describe("uploads", () => {
     expect([fake.objects.size, fake.objects.has("bucket/root/t/notes.txt")]).toEqual([11, false]);
     for (const i of [0, 5, 11]) expect(await get(store, i)).toEqual(bytesOf(i));
   });
+
+  test("whose file can neither be made nor deleted for sure leave nothing once the store works", async () => {
+    fake.fault = ({ method }) =>
+      method === "PUT" ? { kind: "lost" } : method === "GET" ? undefined : { kind: "refuse", status: 403, code: "" };
+    for (const i of [0, 1]) expect((await errorOf(put(i))).message).toContain(`cannot upload file t/${i}.parquet`);
+    expect([fake.objects.size, troubles.length]).toEqual([2, 2]);
+    troubles.splice(0);
+    fake.fault = undefined;
+    await put(2);
+    expect([[...fake.objects.keys()], await settled()]).toEqual([["bucket/root/t/2.parquet"], [2]]);
+  });
+
+  test("that are under way end before the folder of their files goes, and no other begins", async () => {
+    mkdirSync(join(folder, "t"), { recursive: true });
+    for (let i = 0; i < 3; i++) writeFileSync(join(folder, nameOf(i)), bytesOf(i));
+    await store.list("t");
+    fake.fault = ({ method }) => (method === "PUT" ? { kind: "slow", millis: 30 } : undefined);
+    const uploading = store.uploadLeft();
+    await Bun.sleep(5);
+    await store.deleteFolder("t");
+    expect(await uploading).toBe(1);
+    expect([fake.objects.size, await settled(), store.counts.bytes]).toEqual([0, [], 0]);
+  });
 });
 
 describe("a restart", () => {

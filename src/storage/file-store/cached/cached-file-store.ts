@@ -10,7 +10,8 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { DbError } from "../../../base/error.ts";
+import { DbError, errorText } from "../../../base/error.ts";
+import { failPoint } from "../../../base/process/fail-point.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { FileReader, FileStore, FileWriter, HeldFiles, NamedFile } from "../file-store.ts";
 import { RequestRoom } from "../request-room.ts";
@@ -18,7 +19,7 @@ import type { RemoteFileStore } from "../remote-file-store.ts";
 import type { CachedFile } from "./cached-files.ts";
 import { CachedReader } from "./cached-reader.ts";
 import { type CacheParts, Copies } from "./copies.ts";
-import { FILES_AT_ONCE, LOOKS_PER_TURN } from "./limits.ts";
+import { FILES_AT_ONCE, LOOKS_PER_TURN, UNWANTED_MAX } from "./limits.ts";
 
 /** What a cache has done so far. */
 export interface CacheCounts {
@@ -37,6 +38,8 @@ export interface CacheCounts {
 export interface CachedFileStore extends FileStore {
   /** Uploads a file that somebody made in the local folder. @throws DbError StorageUnavailable; it is deleted then */
   upload(name: string, byteLength: number): Promise<void>;
+  /** Deletes a file that no entry names, now or once the store takes it; never rejects. */
+  discard(name: string): Promise<void>;
   /** Fetches what is not here and keeps all of it; undefined where there is no room. @throws DbError StorageUnavailable */
   readonly hold: (files: readonly NamedFile[]) => Promise<HeldFiles | undefined>;
   /** Uploads what `list` found here and not in the store; returns how many files. @throws DbError StorageUnavailable */
@@ -51,6 +54,7 @@ export function cachedFileStore(parts: CacheParts): CachedFileStore {
   return {
     create: (name) => cache.create(name),
     upload: (name, byteLength) => cache.upload(name, byteLength),
+    discard: (name) => cache.discard(name),
     open: (name) => cache.open(name),
     hold: (files) => cache.hold(files),
     sizeOf: (name) => cache.knownSizeOf(name) ?? remote.sizeOf(name),
@@ -68,10 +72,13 @@ export function cachedFileStore(parts: CacheParts): CachedFileStore {
 class Cache {
   private readonly remote: RemoteFileStore;
   private readonly folder: string;
+  private readonly onTrouble: (text: string) => void;
   private readonly copies: Copies;
   private readonly uploading: Map<string, Promise<void>> = new Map();
   /** Lengths that the last list gave and nobody asked for yet: a start asks for each once. */
   private listed: Map<string, number> = new Map();
+  /** Files that no entry names and that could not be deleted yet. */
+  private readonly unwanted: Set<string> = new Set();
   private readonly uploadRoom = new RequestRoom(FILES_AT_ONCE, 0);
   private uploads = 0;
   private uploadedBytes = 0;
@@ -80,6 +87,7 @@ class Cache {
   constructor(parts: CacheParts) {
     this.remote = parts.remote;
     this.folder = parts.folder;
+    this.onTrouble = parts.onTrouble;
     this.copies = new Copies(parts);
   }
 
@@ -105,10 +113,16 @@ class Cache {
     try {
       await this.uploadOnce(file);
     } catch (error) {
-      // Why it could not be made is what counts; should it be in the store after all, the next start deletes it.
-      await Promise.allSettled([this.delete(name)]);
+      failPoint("upload.failed");
+      await this.discard(name); // It may be in the store after all.
       throw error;
     }
+    await this.deleteUnwanted(); // The store works.
+  }
+
+  async discard(name: string): Promise<void> {
+    const reason = await this.whyNotDeleted(name);
+    if (reason !== undefined) this.onTrouble(`a file that nothing names stays in the store for now: ${reason}`);
   }
 
   async open(name: string): Promise<FileReader> {
@@ -151,7 +165,9 @@ class Cache {
   async delete(name: string): Promise<void> {
     await Promise.allSettled([this.uploading.get(name)]); // Who uploads sees why it failed.
     await this.copies.settled(name);
+    failPoint("remote.before-delete");
     await this.remote.delete(name);
+    failPoint("remote.deleted");
     const file = this.copies.use(name);
     if (file !== undefined) this.copies.files.drop(file, "deleted");
     await this.copies.local.delete(name);
@@ -160,6 +176,7 @@ class Cache {
   async list(below: string, unwanted?: (folder: string) => boolean): Promise<readonly string[]> {
     const { local, files } = this.copies;
     await this.remote.abortUnfinished(below);
+    failPoint("upload.earlier-aborted");
     const lengths = await this.remote.lengths(below);
     const names = new Set(lengths.keys());
     const found: { readonly name: string; readonly byteLength: number; readonly usedMillis: number }[] = [];
@@ -181,8 +198,11 @@ class Cache {
 
   async deleteFolder(below: string): Promise<void> {
     const { local, files } = this.copies;
+    for (const file of files.below(below)) files.drop(file, "deleted"); // No upload of one begins any more.
+    const uploads = [...this.uploading].flatMap(([name, upload]) => (name.startsWith(`${below}/`) ? [upload] : []));
+    await Promise.allSettled(uploads); // Else one ends behind the deletion. Who uploads sees why it failed.
     await this.remote.deleteFolder(below);
-    for (const file of files.below(below)) files.drop(file, "deleted");
+    failPoint("remote.folder-deleted");
     await local.deleteFolder(below);
   }
 
@@ -191,6 +211,7 @@ class Cache {
     for (const file of this.copies.files.notUploaded()) {
       if (file.state !== "here" || file.isUploaded) continue; // Meanwhile.
       await this.uploadOnce(file);
+      failPoint("upload.left-done");
       count++;
     }
     return count;
@@ -202,6 +223,23 @@ class Cache {
     return { bytes: files.bytes, files: files.count, fetches, fetchedBytes, uploads, uploadedBytes, passedBy };
   }
 
+  /** One failure is enough to know that the store is not well yet. */
+  private async deleteUnwanted(): Promise<void> {
+    for (const name of this.unwanted) if ((await this.whyNotDeleted(name)) !== undefined) return;
+  }
+
+  /** Deletes a file, or notes that it has to be. */
+  private async whyNotDeleted(name: string): Promise<string | undefined> {
+    try {
+      await this.delete(name);
+      this.unwanted.delete(name);
+      return undefined;
+    } catch (error) {
+      if (this.unwanted.size < UNWANTED_MAX) this.unwanted.add(name);
+      return errorText(error);
+    }
+  }
+
   private uploadOnce(file: CachedFile): Promise<void> {
     const run = this.uploading.get(file.name) ?? this.uploadNow(file).finally(() => this.uploading.delete(file.name));
     this.uploading.set(file.name, run);
@@ -209,7 +247,11 @@ class Cache {
   }
 
   private async uploadNow(file: CachedFile): Promise<void> {
-    await this.uploadRoom.run(0, () => this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength));
+    await this.uploadRoom.run(0, () => {
+      failPoint("upload.begun");
+      return this.remote.putFile(file.name, join(this.folder, file.name), file.byteLength);
+    });
+    failPoint("upload.done");
     this.uploads++;
     this.uploadedBytes += file.byteLength;
     this.copies.files.markUploaded(file);

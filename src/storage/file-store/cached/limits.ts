@@ -21,3 +21,6 @@ export const LOOKS_PER_TURN = 512;
 
 /** How often a copy that went before it was used is fetched again. Reason: a cache that is too small must not do so for ever. */
 export const PIN_TRIES_MAX = 3;
+
+/** Most files that could not be deleted and are remembered. Reason: memory; the next start deletes the others. */
+export const UNWANTED_MAX = 65_536;

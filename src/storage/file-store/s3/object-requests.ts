@@ -9,6 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../base/clock.ts";
+import { MemoryCounter } from "../../../base/memory/server-memory.ts";
 import { boundedBody } from "../../s3/bounded-body.ts";
 import { codeOf } from "../../s3/answers.ts";
 import { encodedPart, encodedQuery, type S3Keys, type S3Query, signedHeaders } from "../../s3/signature.ts";
@@ -88,10 +89,13 @@ export class ObjectRequests {
   private readonly bucketPath: string;
   private readonly times: RequestTimes;
   private readonly room = new RequestRoom(REQUESTS_MAX, REQUEST_BYTES_MAX);
+  /** Counts bodies under way, and what else of files is held for them. */
+  readonly memory: MemoryCounter;
 
-  constructor(place: ObjectPlace, times: RequestTimes = TIMES) {
+  constructor(place: ObjectPlace, times: RequestTimes = TIMES, memory: MemoryCounter = new MemoryCounter()) {
     this.place = place;
     this.times = times;
+    this.memory = memory;
     const endpoint = new URL(place.endpoint);
     if (place.isVirtualHost) endpoint.hostname = `${place.bucket}.${endpoint.hostname}`;
     this.origin = endpoint.origin;
@@ -109,7 +113,7 @@ export class ObjectRequests {
     const { body, file, bytesMax = 0 } = request;
     const bytes = (body?.length ?? 0) + (file === undefined ? 0 : file.end - file.start) + bytesMax;
     for (let tried = 1; ; tried++) {
-      const answer = await this.room.run(bytes, () => this.attempt(request, bytes));
+      const answer = await this.room.run(bytes, () => counted(this.memory, bytes, () => this.attempt(request, bytes)));
       if (!(answer instanceof ObjectFailure)) return answer;
       if (tried === TRIES_MAX || !isPassing(answer.status, answer.code)) throw answer;
       await Bun.sleep(Math.random() * Math.min(RETRY_MILLIS_MAX, this.times.retryMillis * 2 ** (tried - 1)));
@@ -154,6 +158,16 @@ export class ObjectRequests {
     const where = key === undefined ? `bucket ${this.place.bucket}` : this.textOf(key);
     const advice = adviceFor(status, code, key !== undefined);
     return new ObjectFailure(status, code, `${method} of ${where} at ${this.place.endpoint.host}: ${what}: ${advice}`);
+  }
+}
+
+/** Runs `work`, which holds so many bytes. Throws what it does. */
+export async function counted<T>(memory: MemoryCounter, bytes: number, work: () => Promise<T>): Promise<T> {
+  memory.take(bytes);
+  try {
+    return await work();
+  } finally {
+    memory.give(bytes);
   }
 }
 

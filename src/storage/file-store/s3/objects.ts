@@ -1,9 +1,11 @@
 /** What data files need of a bucket: names used once, whole files in and out, ranges, names, deletions. */
 import { crc32 } from "../../../base/bytes/hash.ts";
+import { failPoint } from "../../../base/process/fail-point.ts";
+import type { MemoryCounter } from "../../../base/memory/server-memory.ts";
 import { codeOf, escaped, type ListedObject, listOf, tagOf, uploadsOf } from "../../s3/answers.ts";
 import { FILE_REQUESTS_MAX, LIST_PAGES_MAX, PART_BYTES, PARTS_MAX, RANGE_BYTES } from "./limits.ts";
 import { ObjectFailure } from "./object-failure.ts";
-import { bytesOf, type ObjectAnswer, type ObjectRequest, type ObjectRequests } from "./object-requests.ts";
+import { bytesOf, counted, type ObjectAnswer, type ObjectRequest, type ObjectRequests } from "./object-requests.ts";
 
 /** An object as it is. */
 export interface ObjectFacts {
@@ -69,7 +71,7 @@ export class Objects {
    * length and sum is ours.
    */
   async putFile(key: string, path: string, byteLength: number): Promise<void> {
-    const crc = await crcOf(path, byteLength);
+    const crc = await counted(this.requests.memory, Math.min(byteLength, PART_BYTES), () => crcOf(path, byteLength));
     if (byteLength > PART_BYTES) return this.putInParts(key, path, byteLength, crc);
     const file = { path, start: 0, end: byteLength };
     const request: ObjectRequest = { method: "PUT", key, headers: MUST_BE_NEW, amz: { [CRC_HEADER]: crc }, file, expected: [412] };
@@ -114,6 +116,7 @@ export class Objects {
     const begin: ObjectRequest = { method: "POST", key, query: { uploads: "" }, amz: { [CRC_HEADER]: crc } };
     const uploadId = tagOf(decoder.decode((await this.requests.send(begin)).body), "UploadId");
     if (uploadId === undefined) throw this.requests.failure(begin, 0, "", "an upload without an id");
+    failPoint("upload.parts-begun");
     try {
       const starts = Array.from({ length: Math.ceil(byteLength / partBytes) }, (_, i) => i * partBytes);
       const tags = new Array<string>(starts.length);
@@ -121,7 +124,9 @@ export class Objects {
         const file = { path, start, end: Math.min(byteLength, start + partBytes) };
         const { headers } = await this.requests.send({ method: "PUT", key, query: { partNumber: String(i + 1), uploadId }, file });
         tags[i] = headers.get("etag") ?? "";
+        failPoint("upload.part-done");
       });
+      failPoint("upload.parts-done");
       await this.complete(key, uploadId, tags, byteLength, crc);
     } catch (error) {
       // The failure that led here is what counts; the next start gives up what stays.
@@ -165,15 +170,24 @@ export class Objects {
   }
 }
 
-/** Ranges of an object in order, some of them under way; `use` has each before the next is taken. @param first the range from 0 on */
+/**
+ * Ranges of an object in order, some of them under way; `use` has each before the next is taken.
+ *
+ * @param first the range from 0 on @param memory counts those that are here and were not used yet
+ */
 export async function eachRange(
   objects: Objects,
   key: string,
   first: ObjectRange,
+  memory: MemoryCounter,
   use: (bytes: Uint8Array<ArrayBuffer>) => void,
 ): Promise<ObjectGone | undefined> {
   const { total, facts } = first;
-  const next = (offset: number): Promise<ObjectRange | ObjectGone> => objects.range(key, offset, RANGE_BYTES, facts.etag);
+  const next = async (offset: number): Promise<ObjectRange | ObjectGone> => {
+    const range = await objects.range(key, offset, RANGE_BYTES, facts.etag);
+    memory.take(bytesIn(range));
+    return range;
+  };
   const ahead: Promise<ObjectRange | ObjectGone>[] = [];
   let asked = first.bytes.length;
   try {
@@ -183,12 +197,16 @@ export async function eachRange(
       const range = await ahead.shift();
       if (range === undefined) return undefined;
       if (typeof range === "string") return range;
+      memory.give(bytesIn(range)); // It goes with the next turn.
       use(range.bytes);
     }
   } finally {
-    await Promise.allSettled(ahead); // One failure is enough; nothing is under way any more.
+    // One failure is enough; nothing is under way any more.
+    for (const left of await Promise.allSettled(ahead)) if (left.status === "fulfilled") memory.give(bytesIn(left.value));
   }
 }
+
+const bytesIn = (range: ObjectRange | ObjectGone): number => (typeof range === "string" ? 0 : range.bytes.length);
 
 /** Runs `work` on all items, some at a time; after a failure no further one begins. @throws the first failure, once all have ended */
 export async function each<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import type { MemoryCounter } from "../../../base/memory/server-memory.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
 import { s3FileStore } from "./s3-file-store.ts";
 
@@ -15,8 +16,8 @@ export interface S3Options {
 /** What requests are signed for where nothing is said. */
 const REGION_DEFAULT = "us-east-1";
 
-/** The data files of a bucket, which is not asked anything yet. @param scratch as `s3FileStore` */
-export function openS3Files(options: S3Options, scratch: string): RemoteFileStore {
+/** The data files of a bucket, which is not asked anything yet. @param scratch @param memory as `s3FileStore` */
+export function openS3Files(options: S3Options, scratch: string, memory?: MemoryCounter): RemoteFileStore {
   const { bucket = "", root = "", endpoint, region = REGION_DEFAULT, accessKeyId = "", secretAccessKey = "" } = options;
   const place = {
     bucket,
@@ -25,5 +26,5 @@ export function openS3Files(options: S3Options, scratch: string): RemoteFileStor
     isVirtualHost: options.isVirtualHost ?? false,
     keys: { accessKeyId, secretAccessKey, sessionToken: undefined, region },
   };
-  return s3FileStore(place, scratch);
+  return s3FileStore(place, scratch, undefined, memory);
 }

@@ -7,6 +7,7 @@ import { fileStoreContract } from "../../../../test/contract/file-store-contract
 import { type FakeFault, FakeS3 } from "../../../../test/support/fake-s3.ts";
 import { errorOf } from "../../../../test/support/failure-of.ts";
 import { corruptionOf } from "../../../base/error.ts";
+import { MemoryCounter } from "../../../base/memory/server-memory.ts";
 import { FILE_REQUESTS_MAX, PART_BYTES, REQUESTS_MAX, TRIES_MAX } from "./limits.ts";
 import type { ObjectPlace } from "./object-requests.ts";
 import type { RemoteFileStore } from "../remote-file-store.ts";
@@ -45,11 +46,16 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 let fake: FakeS3;
 let store: RemoteFileStore;
+let memory: MemoryCounter;
 beforeEach(() => {
   fake = new FakeS3();
-  store = s3FileStore(placeOf(fake), scratch, QUICK);
+  memory = new MemoryCounter();
+  store = s3FileStore(placeOf(fake), scratch, QUICK, memory);
 });
-afterEach(() => fake.close());
+afterEach(async () => {
+  await fake.close();
+  expect(memory.bytes()).toBe(0); // Whatever went wrong.
+});
 
 const bytesOf = (length: number, seed = 0): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + seed + (i >> 8)) & 255);
 

@@ -9,6 +9,7 @@ import { assert } from "../../../base/assert.ts";
 import { crc32 } from "../../../base/bytes/hash.ts";
 import { corrupted, DbError, errorText } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
+import { MemoryCounter } from "../../../base/memory/server-memory.ts";
 import type { FileReader, FileWriter } from "../file-store.ts";
 import { localFileStore } from "../local-file-store.ts";
 import type { FetchBegin, RemoteFileStore } from "../remote-file-store.ts";
@@ -16,9 +17,19 @@ import { RANGE_BYTES } from "./limits.ts";
 import { ObjectRequests, type ObjectPlace, type RequestTimes } from "./object-requests.ts";
 import { crcText, each, eachRange, type ObjectFacts, type ObjectGone, Objects } from "./objects.ts";
 
-/** See the file header. @param scratch a local folder for files that are being written; nobody else uses it */
-export function s3FileStore(place: ObjectPlace, scratch: string, times?: RequestTimes): RemoteFileStore {
-  const requests = new ObjectRequests(place, times);
+/**
+ * See the file header.
+ *
+ * @param scratch a local folder for files that are being written; nobody else uses it
+ * @param memory counts what is held of files on their way
+ */
+export function s3FileStore(
+  place: ObjectPlace,
+  scratch: string,
+  times?: RequestTimes,
+  memory: MemoryCounter = new MemoryCounter(),
+): RemoteFileStore {
+  const requests = new ObjectRequests(place, times, memory);
   const objects = new Objects(requests);
   const local = localFileStore(scratch);
   const before = place.root === "" ? "" : `${place.root}/`;
@@ -48,7 +59,7 @@ export function s3FileStore(place: ObjectPlace, scratch: string, times?: Request
         for await (const page of objects.list(keyOf(`${folder}/`))) await each(page, ({ key }) => objects.delete(key));
       }),
     putFile: (name, path, byteLength) => named(`upload file ${name}`, () => objects.putFile(keyOf(name), path, byteLength)),
-    fetchFile: (name, begin) => named(`fetch file ${name}`, () => fetchObject(objects, name, keyOf(name), begin)),
+    fetchFile: (name, begin) => named(`fetch file ${name}`, () => fetchObject(objects, name, keyOf(name), begin, memory)),
     abortUnfinished: (folder) => named(`list folder ${folder}`, () => objects.abortUploads(keyOf(`${folder}/`))),
     lengths: (folder) =>
       named(`list folder ${folder}`, async () => {
@@ -61,13 +72,13 @@ export function s3FileStore(place: ObjectPlace, scratch: string, times?: Request
   return store;
 }
 
-async function fetchObject(objects: Objects, name: string, key: string, begin: FetchBegin): Promise<void> {
+async function fetchObject(objects: Objects, name: string, key: string, begin: FetchBegin, memory: MemoryCounter): Promise<void> {
   const first = await objects.range(key, 0, RANGE_BYTES, undefined);
   if (typeof first === "string") throw lost(`fetch file ${name}`, name, key, first);
   const use = await begin(first.total);
   if (use === undefined) return;
   let crc = 0;
-  const gone = await eachRange(objects, key, first, (bytes) => {
+  const gone = await eachRange(objects, key, first, memory, (bytes) => {
     crc = crc32(bytes, crc);
     use(bytes);
   });

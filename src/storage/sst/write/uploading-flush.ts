@@ -14,8 +14,7 @@ export function uploadingFlushExecutor(local: FlushExecutor, store: CachedFileSt
       const uploads = await Promise.allSettled(made.map(({ name, byteLength }) => store.upload(name, byteLength)));
       const failed = uploads.find((upload) => upload.status === "rejected");
       if (failed === undefined) return made;
-      // Files that no entry names; what cannot be deleted now goes at the next start.
-      await Promise.allSettled(made.map(({ name }) => store.delete(name)));
+      await Promise.all(made.map(({ name }) => store.discard(name))); // No entry names them.
       throw failed.reason;
     },
     close: () => local.close(),
