@@ -115,7 +115,9 @@ export class TableChanges implements CatalogChanges {
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     let id: TableId | undefined;
     const later = this.tables.make(() => {
-      const plan = this.tables.planOf([{ kind: "alter", database, table: name, change }]);
+      const plan = this.tables.planOf([
+        { kind: "alter", database, table: name, change: behindRows(change, this.tables.live.table(database, name)) },
+      ]);
       [id] = plan.tableIds;
       return plan.changes;
     });
@@ -192,6 +194,14 @@ export class TableChanges implements CatalogChanges {
     failPoint("drop.files-deleted");
     await trimmer.trim();
   }
+}
+
+/** A change of spread holds for times behind all rows as they are when it is made: some may have come while it waited. */
+function behindRows(change: SchemaChange, table: Table | undefined): SchemaChange {
+  if (change.kind === "several") return { ...change, changes: change.changes.map((one) => behindRows(one, table)) };
+  if (change.kind !== "set-spread") return change;
+  const end = table?.timeBounds()?.end;
+  return end === undefined || end <= change.from ? change : { ...change, from: end };
 }
 
 /** Whether rows of equal tags and time are treated in another way after a change. */

@@ -3,6 +3,7 @@ import { assert } from "../../base/assert.ts";
 import type { DataType } from "../../column/data-type.ts";
 import type { Scalar } from "../../column/vector.ts";
 import type { PartitionComparison, PartitionTest, TablePartitions } from "../schema.ts";
+import { compareCodePoints } from "../../column/code-points.ts";
 import { compareTagValues, tagValue } from "../tag-value.ts";
 
 /** A tag that rules compare. */
@@ -65,7 +66,10 @@ function holds(rule: Rule, values: readonly Scalar[]): boolean {
   if (rule.kind === "any") return rule.of.some((one) => holds(one, values));
   const value = values[rule.position];
   if (value === undefined) return false;
-  const order = compareTagValues(value, rule.value);
+  const order =
+    typeof value === "string" && typeof rule.value === "string"
+      ? compareCodePoints(value, rule.value)
+      : compareTagValues(value, rule.value);
   switch (rule.operator) {
     case "=":
       return order === 0;

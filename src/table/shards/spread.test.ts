@@ -38,7 +38,7 @@ describe("a change", () => {
   });
 
   test("takes the place of one that has not begun", () => {
-    check([{ spread: 3 }, { from: 100n, spread: 8 }], 6, 50n, [{ spread: 3 }, { from: 100n, spread: 6 }]);
+    check([{ spread: 3 }, { from: 100n, spread: 8 }], 6, 50n, [{ spread: 3 }, { from: 50n, spread: 6 }]);
     check([{ spread: 3 }, { from: 100n, spread: 8 }], 6, 100n, [{ spread: 3 }, { from: 100n, spread: 6 }]);
     check([{ spread: 3 }, { from: 100n, spread: 8 }], 3, 50n, [{ spread: 3 }]);
   });
@@ -54,7 +54,8 @@ test("a change begins an hour ahead and after all rows, in the unit of the table
   const schema = placedSchema("t", 1, []);
   expect(spreadChangeTime(schema, 5_000_000_000n, undefined)).toBe(3_605_001n);
   expect(spreadChangeTime(schema, 5_000_000_000n, { start: 0n, end: 9n })).toBe(3_605_001n);
-  expect(spreadChangeTime(schema, 5_000_000_000n, { start: 0n, end: 9_000_000n })).toBe(9_000_000n);
+  expect(spreadChangeTime(schema, 5_000_000_000n, { start: 0n, end: 2n ** 63n })).toBe(2n ** 63n + 3_600_001n);
+  expect(spreadChangeTime(schema, 5_000_000_000n, { start: 0n, end: 9_000_000n })).toBe(12_600_001n);
   const [time, ...others] = schema.columns;
   const nanos = { ...schema, columns: [{ ...time!, type: TIMESTAMP_NANOSECOND }, ...others] };
   expect(spreadChangeTime(nanos, 5n, undefined)).toBe(3_600_000_000_006n);

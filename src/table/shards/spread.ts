@@ -41,7 +41,7 @@ export function spreadsOf({ options, partitions, spreads }: Spread): readonly Sp
 }
 
 /**
- * The spans after a change from `from` on, or from where the newest span begins if that is later: no row has such a time yet either.
+ * The spans after a change from `from` on. Spans that would begin then or later are left out: no row has such a time.
  *
  * @throws DbError InvalidArguments after too many changes
  */
@@ -50,19 +50,23 @@ export function changedSpreads(schema: Spread, spread: number | undefined, from:
   const newest = spans.at(-1);
   const wanted = spread ?? SPREAD_DEFAULT;
   if (newest === undefined || newest.spread === wanted) return spans;
-  const isReplaced = newest.from !== undefined && newest.from >= from;
-  const kept = isReplaced ? spans.slice(0, -1) : spans;
+  const kept = spans.filter((span) => span.from === undefined || span.from < from);
   if (kept.at(-1)?.spread === wanted) return kept;
   if (kept.length > TABLE_SPREAD_CHANGES_MAX) {
     throw invalidArguments(`cannot change ${SPREAD_OPTION}: it changed ${TABLE_SPREAD_CHANGES_MAX} times; copy the rows into a new table`);
   }
-  return [...kept, { from: isReplaced ? newest.from : from, spread: wanted }];
+  return [...kept, { from, spread: wanted }];
 }
 
-/** From which time on a change holds that is made now, in the unit of the time index. @param times of the table's rows */
+/**
+ * From which time on a change holds that is made now, in the unit of the time index: an hour behind now and all rows, since rows are on their
+ * way whose writers have not heard of it.
+ *
+ * @param times of the table's rows
+ */
 export function spreadChangeTime(schema: Pick<TableSchema, "columns" | "name">, nowNanos: bigint, times: TimeRange | undefined): bigint {
   const { type } = timeIndexOf(schema);
   const nanosPerUnit = BigInt(UNITS_PER_SECOND.nanosecond / UNITS_PER_SECOND[type.kind === "timestamp" ? type.unit : "nanosecond"]);
-  const soon = (nowNanos + SPREAD_DELAY_NANOS) / nanosPerUnit + 1n;
-  return times !== undefined && times.end > soon ? times.end : soon;
+  const now = nowNanos / nanosPerUnit;
+  return (times !== undefined && times.end > now ? times.end : now) + SPREAD_DELAY_NANOS / nanosPerUnit + 1n;
 }

@@ -77,7 +77,7 @@ function changeOf(action: AlterAction, table: Table, environment: Environment, i
 function optionsChange(options: ChangedOptions, table: Table, { now }: Environment): SchemaChange {
   const { schema } = table;
   const { [SPREAD_OPTION]: text, ...others } = options;
-  if (!(SPREAD_OPTION in options) || text === schema.options[SPREAD_OPTION]) return { kind: "set-options", options };
+  if (!(SPREAD_OPTION in options)) return { kind: "set-options", options };
   const from = spreadChangeTime(schema, now, table.timeBounds());
   const spread: SchemaChange = { kind: "set-spread", spread: text === undefined ? undefined : parseSpread(text), from };
   if (Object.keys(others).length === 0) return spread;
