@@ -119,3 +119,10 @@ test("columns of partitions stay as they are", async () => {
     });
   }
 });
+
+test("as many partitions as there may be are checked, longer rules are refused before", async () => {
+  const ranges = Array.from({ length: 1022 }, (_, i) => `a >= ${i} AND a < ${i + 1}`);
+  await fixture.sql(create(`PARTITION ON COLUMNS (a) (a < 0, ${ranges.join(", ")}, a >= 1022)`));
+  const many = Array.from({ length: 3000 }, (_, i) => `a = ${i}`);
+  await rejects(`PARTITION ON COLUMNS (a) (${many.join(" OR ")} OR a < 0 OR a >= 3000)`, "comparisons, at most 5000000 are allowed");
+});

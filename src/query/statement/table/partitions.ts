@@ -26,6 +26,8 @@ import { literalValue } from "../shared/literal-value.ts";
 /** Most partitions, and most combinations of places. Reason: each rule is tested at each, and rules are in every catalogue row. */
 const PARTITIONS_MAX = 1024;
 const PLACES_MAX = 100_000;
+/** Most comparisons that are tested, all places together. Reason: the thread stands still meanwhile, some 50 ms. */
+const TESTS_MAX = 5_000_000;
 
 /** A rule over places: positions of columns, and places instead of constants. */
 type Rule =
@@ -38,6 +40,8 @@ interface Axis {
   readonly column: ColumnDefinition;
   readonly constants: Map<string, Value>;
   order: readonly string[];
+  /** Index of each constant in `order`. */
+  readonly indexOf: Map<string, number>;
 }
 
 /** What a clause says, checked. @throws DbError TableColumnNotFound, InvalidArguments, InvalidSyntax for a constant of another type */
@@ -50,13 +54,15 @@ export function tablePartitions(
     const column = defined.find((candidate) => candidate.name === name);
     if (column === undefined) throw new DbError(StatusCode.TableColumnNotFound, `Column ${name} of PARTITION ON COLUMNS not exists`);
     if (columns.indexOf(name) !== i) throw invalidArguments(`Invalid partition columns: column ${name} is named twice`);
-    return { column, constants: new Map(), order: [] };
+    return { column, constants: new Map(), order: [], indexOf: new Map() };
   });
   if (rules.length > PARTITIONS_MAX)
     throw invalidArguments(`Invalid partition rules: there are ${rules.length}, at most ${PARTITIONS_MAX} are allowed`);
   const parsed = rules.map((rule) => parsedRule(rule, axes, environment));
-  for (const axis of axes)
+  for (const axis of axes) {
     axis.order = [...axis.constants.keys()].sort((a, b) => compareValues(axis.constants.get(a), axis.constants.get(b)));
+    for (const [i, text] of axis.order.entries()) axis.indexOf.set(text, i);
+  }
   for (const rule of parsed) place(rule, axes);
   if (parsed.length > 0) checkCover(parsed, axes);
   const isTested = parsed.length > 0 && axes.every(({ column }) => column.semantic === "tag");
@@ -132,7 +138,7 @@ function compareValues(a: Value, b: Value): number {
 /** Puts places instead of constants: constant `i` of an axis is at `2 i + 1`. */
 function place(rule: Rule, axes: readonly Axis[]): void {
   if (rule.kind === "compare") {
-    rule.place = 2 * (axes[rule.column]?.order.indexOf(rule.text) ?? 0) + 1;
+    rule.place = 2 * (axes[rule.column]?.indexOf.get(rule.text) ?? 0) + 1;
     return;
   }
   place(rule.left, axes);
@@ -145,6 +151,9 @@ function checkCover(rules: readonly Rule[], axes: readonly Axis[]): void {
   const total = sizes.reduce((product, size) => product * size, 1);
   if (total > PLACES_MAX)
     throw invalidArguments(`Invalid partition rules: their constants make ${total} combinations, at most ${PLACES_MAX} are allowed`);
+  const tests = total * rules.reduce((sum, rule) => sum + comparisonsOf(rule), 0);
+  if (tests > TESTS_MAX)
+    throw invalidArguments(`Invalid partition rules: to check them takes ${tests} comparisons, at most ${TESTS_MAX} are allowed`);
   const at = axes.map(() => 0);
   for (let n = 0; n < total; n++) {
     let rest = n;
@@ -156,6 +165,10 @@ function checkCover(rules: readonly Rule[], axes: readonly Axis[]): void {
     for (const rule of rules) if (holds(rule, at)) holders++;
     if (holders !== 1) throw invalidArguments(`Checkpoint \`${pointText(at, axes)}\` is ${holders === 0 ? "not covered" : "overlapped"}`);
   }
+}
+
+function comparisonsOf(rule: Rule): number {
+  return rule.kind === "compare" ? 1 : comparisonsOf(rule.left) + comparisonsOf(rule.right);
 }
 
 function holds(rule: Rule, at: readonly number[]): boolean {
