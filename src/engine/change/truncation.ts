@@ -59,15 +59,17 @@ export class Truncation {
       keys = [...meta.list(fileKey(id)).map(({ key }) => key), ...flusher.uncommittedKeys(region)];
       // Everything that was appended to the log until now goes; what comes until the store answers has a higher sequence.
       ({ newest } = sequences);
-      region.freeze(newest, threads.isShared);
+      const barrier = region.freeze(newest, threads.isShared);
+      if (barrier !== undefined) barrier.isBarrier = true;
       return [...keys.map(removalOf), { key: flushedKey(id), value: newest }];
     };
     const taken = await commits.make(plan, () =>
       sure.run("rows that were truncated are gone", () => {
         failPoint("truncate.after-commit");
         compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-        // As they are now: a flush may have ended since, of rows that go.
-        return region.takeAway(chosen(), ranges === undefined ? newest : undefined);
+        // As they are now: a flush may have ended since, of rows that go; with ranges its entry stays, and so does its file.
+        const gone = ranges === undefined ? chosen() : region.dataFiles.filter((file) => keys.includes(fileKey(id, file.id)));
+        return region.takeAway(gone, ranges === undefined ? newest : undefined);
       }),
     );
     if (taken === undefined) throw tableNotFound(database, name);

@@ -103,7 +103,7 @@ export class Flusher {
   async forget(region: Region): Promise<void> {
     // A flush of newer rows may begin while files are deleted: what it makes stays.
     for (const [memtable, { region: owner, made }] of Array.from(this.uncommitted)) {
-      if (owner !== region || region.waits(memtable)) continue;
+      if (owner !== region || (this.parts.tables.isLive(region) && region.waits(memtable))) continue;
       this.uncommitted.delete(memtable);
       await this.discard(made);
     }
@@ -176,7 +176,6 @@ export class Flusher {
       await this.discardAll(written, wanted);
       return [];
     }
-    await this.discardAll(written, wanted);
     for (const { memtable } of wanted) this.uncommitted.delete(memtable);
     const done: Region[] = [];
     for (const flushed of wanted) {
@@ -197,6 +196,7 @@ export class Flusher {
       logger.debug({ table: region.schemaNow.name, rows, files: made.length, bytes, millis, tables: work.length }, "flushed");
       this.parts.onWork?.({ kind: "flush", table: region.schemaNow.name, millis, rows, files: made.length, bytes });
     }
+    await this.discardAll(written, wanted);
     return done;
   }
 

@@ -8,14 +8,16 @@ import { LOST_PLACE_RETRY_SECONDS, type PlaceWatch } from "./place-watch.ts";
 /** After how many seconds a writer should come back when the log does not work. */
 const LOG_RETRY_SECONDS = 5;
 
+const UNCERTAIN = "the meta store has not answered a change of tables, so that nobody knows whether it was made";
+
 /** See the file header. */
 export class WriteGate {
   private readonly streams: LogStreams;
   private readonly disk: DiskWatch;
   private readonly places: PlaceWatch;
-  private readonly ownership: { readonly fenced: Error | undefined };
+  private readonly ownership: { readonly fenced: Error | undefined; readonly isUncertain: boolean };
 
-  /** @param ownership says why what is written is another's */
+  /** @param ownership says why what is written is another's, or whether nobody knows which tables there are */
   constructor(streams: LogStreams, disk: DiskWatch, places: PlaceWatch, ownership: WriteGate["ownership"]) {
     this.ownership = ownership;
     this.streams = streams;
@@ -53,7 +55,8 @@ export class WriteGate {
 
   /** Why no thread takes writes, whatever its log does; undefined while they may. */
   refusal(): string | undefined {
-    return this.ownership.fenced?.message ?? this.places.refusal ?? this.disk.refusal;
+    const { fenced, isUncertain } = this.ownership;
+    return fenced?.message ?? (isUncertain ? UNCERTAIN : undefined) ?? this.places.refusal ?? this.disk.refusal;
   }
 
   private retryAfterOf(failure: string): number {

@@ -8,7 +8,7 @@ import type { ScannedTable } from "../../table/catalog.ts";
 import type { RowTest, ScanBatch, ScanMetrics, ScanRequest } from "../../table/scan.ts";
 import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import { type JoinedSeries, seriesOrder } from "./joined-series.ts";
+import { type JoinedSeries, ScannedTags, seriesOrder } from "./joined-series.ts";
 import { mergedRuns } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
 
@@ -30,7 +30,7 @@ export async function* joinedScan(
       timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
       newestOnly: request.newestPerSeries === true && series.repeats,
     };
-    const tags = tagPlaces(schema, request.projection);
+    const tags = tagsOfScan(schema, request.projection);
     let rows = 0;
     for await (const { part, batch } of asked.order === "none" ? oneByOne(readers) : mergedRuns(readers, series, order)) {
       yield joinedBatch(batch, part, series, tags);
@@ -47,13 +47,14 @@ export async function* joinedScan(
  * leave out the newest of one part, comes after that.
  */
 function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean): ScanRequest {
-  const asked = { ...request, rowTests: testsInTurns(request.rowTests) };
+  const order = request.order === "listed" ? "series-time" : request.order; // Those of parts may be listed in other ways.
+  const asked = { ...request, order, rowTests: testsInTurns(request.rowTests) };
   if (!repeats || (request.order === "none" && request.newestPerSeries !== true)) return asked;
   const time = timeIndexOf(schema).name;
   const projection = request.projection.includes(time) ? request.projection : [...request.projection, time];
   if (request.newestPerSeries !== true) return { ...asked, projection };
   const { limit: _, fieldConditions: __, rowTests: ___, ...rest } = asked;
-  return { ...rest, projection, order: request.order === "none" ? "series-time" : request.order, fieldBounds: [] };
+  return { ...rest, projection, order: "series-time", fieldBounds: [] };
 }
 
 /** Parts test rows beside each other until each has its first batch, and what a test answers is valid until its next call. */
@@ -72,18 +73,18 @@ async function* oneByOne(readers: readonly Reader[]): AsyncGenerator<{ readonly 
   }
 }
 
-/** Names of tags by their places in a projection. */
-function tagPlaces({ columns }: TableSchema, projection: readonly string[]): readonly (string | undefined)[] {
-  const tags = new Set(columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [name] : [])));
-  return projection.map((name) => (tags.has(name) ? name : undefined));
+/** Values of tags by their places in a projection; undefined for other columns. */
+function tagsOfScan({ columns }: TableSchema, projection: readonly string[]): readonly (ScannedTags | undefined)[] {
+  const tags = new Map(columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [[name, new ScannedTags()] as const] : [])));
+  return projection.map((name) => tags.get(name));
 }
 
 /** @param tags a place for each vector that was asked for; those behind them are left out */
-function joinedBatch(batch: ScanBatch, part: number, series: JoinedSeries, tags: readonly (string | undefined)[]): ScanBatch {
+function joinedBatch(batch: ScanBatch, part: number, series: JoinedSeries, tags: readonly (ScannedTags | undefined)[]): ScanBatch {
   const { rowCount, runs } = batch;
   const vectors = batch.vectors.slice(0, tags.length).map((vector, place): Vector => {
-    const name = tags[place];
-    return name === undefined || vector.kind !== "dictionary" ? vector : series.joinedTags(name, vector, rowCount);
+    const values = tags[place];
+    return values === undefined || vector.kind !== "dictionary" ? vector : values.joined(vector, rowCount);
   });
   const runCount = Math.max(0, runs.starts.length - 1);
   return { ...batch, vectors, runs: { starts: runs.starts, series: series.joinedOf(part, runs.series, runCount) } };

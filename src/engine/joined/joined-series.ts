@@ -37,8 +37,6 @@ interface JoinedColumn {
   readonly codeOf: Map<string, number>;
   /** Joined code by the code of a part's series. */
   readonly codes: readonly GrowingNumbers[];
-  /** The same of dictionaries that scans come with, which may have codes of their own. */
-  readonly ofScans: WeakMap<DictionaryVector["dictionary"], GrowingNumbers>;
   /** Joined code by joined series, as far as they were asked for. */
   readonly ofSeries: GrowingNumbers;
 }
@@ -142,23 +140,6 @@ export class JoinedSeries implements SeriesView {
     return joined;
   }
 
-  /** Values of a tag column, in the first rows of a part's vector, under joined codes. */
-  joinedTags(name: string, { codes, dictionary }: DictionaryVector, rowCount: number): DictionaryVector {
-    const column = this.column(name);
-    let known = column.ofScans.get(dictionary);
-    if (known === undefined) {
-      known = new GrowingNumbers();
-      column.ofScans.set(dictionary, known);
-    }
-    const joined = new Uint32Array(rowCount);
-    for (let row = 0; row < rowCount; row++) {
-      const code = codes[row] as number;
-      while (known.count <= code) known.push(codeOfText(column, dictionary[known.count]));
-      joined[row] = known.values[code] as number;
-    }
-    return { kind: "dictionary", codes: joined, dictionary: column.dictionary };
-  }
-
   private joinedCode(column: JoinedColumn, name: string, part: number, code: number): number {
     const known = column.codes[part] as GrowingNumbers;
     if (code >= known.count) {
@@ -175,7 +156,6 @@ export class JoinedSeries implements SeriesView {
       dictionary: [undefined],
       codeOf: new Map<string, number>(),
       codes: this.parts.map(() => new GrowingNumbers()),
-      ofScans: new WeakMap(),
       ofSeries: new GrowingNumbers(),
     };
     this.columns.set(name, made);
@@ -209,7 +189,29 @@ export class JoinedSeries implements SeriesView {
   }
 }
 
-function codeOfText({ dictionary, codeOf }: JoinedColumn, text: string | undefined): number {
+/** The values of one tag column in one scan: parts have dictionaries of their own, and what a scan does not meet is in none. */
+export class ScannedTags {
+  private readonly values = { dictionary: [undefined] as (string | undefined)[], codeOf: new Map<string, number>() };
+  private readonly known: Map<DictionaryVector["dictionary"], GrowingNumbers> = new Map();
+
+  /** The first rows of a part's vector under codes of the scan. */
+  joined({ codes, dictionary }: DictionaryVector, rowCount: number): DictionaryVector {
+    let known = this.known.get(dictionary);
+    if (known === undefined) {
+      known = new GrowingNumbers();
+      this.known.set(dictionary, known);
+    }
+    const joined = new Uint32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row] as number;
+      while (known.count <= code) known.push(codeOfText(this.values, dictionary[known.count]));
+      joined[row] = known.values[code] as number;
+    }
+    return { kind: "dictionary", codes: joined, dictionary: this.values.dictionary };
+  }
+}
+
+function codeOfText({ dictionary, codeOf }: Pick<JoinedColumn, "dictionary" | "codeOf">, text: string | undefined): number {
   if (text === undefined) return 0;
   const known = codeOf.get(text);
   if (known !== undefined) return known;

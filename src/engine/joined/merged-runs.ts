@@ -59,9 +59,9 @@ function runsOf(head: Head, next: number | undefined, series: JoinedSeries, orde
   const { batch, reader } = head;
   if (next === undefined) return { head, end: batch.rowCount, passed: [] };
   const { starts, series: numbers } = batch.runs;
-  const own = series.joinedOf(reader.part, numbers, starts.length - 1);
   let run = reader.run + 1;
-  while (run < own.length && order.compare(own[run] as number, next) < 0) run++;
+  const at = (place: number): number => series.joinedOf(reader.part, numbers.subarray(place), 1)[0] as number;
+  while (run < starts.length - 1 && order.compare(at(run), next) < 0) run++;
   return { head, end: starts[run] as number, passed: [] };
 }
 

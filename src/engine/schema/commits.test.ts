@@ -76,8 +76,8 @@ test("each is planned at its turn, and memory is brought up before the next", as
   expect(await Promise.all(made)).toEqual(["a", undefined, "c"]);
 });
 
-test("one that fails does not keep the next from its turn", async () => {
-  const { meta, answer } = heldStore();
+test("one that fails is undone before the next, whether it took effect or not", async () => {
+  const { meta, answer, sent } = heldStore();
   const commits = new Commits(meta, neverFenced);
   const first = commits.make(() => put("a"), neverFenced);
   const second = commits.make(
@@ -86,8 +86,10 @@ test("one that fails does not keep the next from its turn", async () => {
   );
   await answer(new DbError(StatusCode.StorageUnavailable, "no answer"));
   expect((await failureOf(Promise.resolve(first))).message).toBe("no answer");
+  expect([sent, meta.get("a"), commits.isUncertain]).toEqual([["a", "a"], 1, false]);
   await answer();
-  expect(await second).toBe("b");
+  await answer();
+  expect([await second, meta.get("a"), sent]).toEqual(["b", undefined, ["a", "a", "b"]]);
 });
 
 test("once the store is another's nothing is planned any more, and who has to know is told once", async () => {

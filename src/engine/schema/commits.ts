@@ -7,10 +7,16 @@
  * that a truncation is about to take away, would name files that nobody has. So who commits looks at its turn whether what it wants is
  * still right, and brings memory up to the store before anybody else's turn. On one machine the store answers at once, and nothing waits.
  *
+ * A commit that the store did not answer may be in force, now or later. Before anything else is committed it is undone: plans are made on
+ * what memory has.
+ *
  * Once the store is another's, nothing is committed any more, and no file is deleted: it may be the other's.
  */
 import { Fenced, type MetaChange, type MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { PromptTurns } from "../../base/scheduler/prompt-turns.ts";
+
+/** Keys of what tables and databases are. */
+const CATALOGUE = /^(?:database|table|view)\//;
 
 /** See the file header. */
 export class Commits {
@@ -19,6 +25,8 @@ export class Commits {
   private readonly meta: MetaStore;
   private readonly onFenced: (why: Fenced) => void;
   private readonly turns: PromptTurns = new PromptTurns();
+  /** Entries as memory has them, of commits of which nobody knows whether they are in force. */
+  private readonly undo: Map<string, MetaChange["value"]> = new Map();
 
   /** @param onFenced is told once that the store is another's */
   constructor(meta: MetaStore, onFenced: (why: Fenced) => void) {
@@ -34,7 +42,25 @@ export class Commits {
    * @throws DbError StorageUnavailable, after which nobody knows whether the commit is in force; Fenced; what `plan` throws
    */
   make<T>(plan: () => readonly MetaChange[] | undefined, taken: () => T): T | undefined | Promise<T | undefined> {
-    return this.turns.run(() => this.now(plan, taken));
+    return this.turns.run(() => {
+      if (this.undo.size === 0) return this.now(plan, taken);
+      const undone = this.undone();
+      return undone instanceof Promise ? undone.then(() => this.now(plan, taken)) : this.now(plan, taken);
+    });
+  }
+
+  /** Whether tables or databases may be others after a restart than they are now: what is written to them might not be found. */
+  get isUncertain(): boolean {
+    for (const key of this.undo.keys()) if (CATALOGUE.test(key)) return true;
+    return false;
+  }
+
+  /** Brings the store to what memory has: whoever was told of a failure may have seen to the rest by now. */
+  private undone(): void | Promise<void> {
+    return this.now(
+      () => Array.from(this.undo, ([key, value]) => ({ key, value })),
+      () => this.undo.clear(),
+    );
   }
 
   /** Call it before files are written that would never be committed. @throws Fenced */
@@ -48,23 +74,30 @@ export class Commits {
     if (changes === undefined) return undefined;
     try {
       const answer = this.meta.commit(changes);
-      if (answer instanceof Promise) return this.later(answer, taken);
+      // Until it answers, readers see what was before.
+      if (answer instanceof Promise)
+        return this.later(
+          answer,
+          taken,
+          changes.map(({ key }) => ({ key, value: this.meta.get(key) })),
+        );
     } catch (error) {
-      throw this.noted(error);
+      throw this.noted(error, []);
     }
     return taken();
   }
 
-  private async later<T>(answer: Promise<void>, taken: () => T): Promise<T> {
+  private async later<T>(answer: Promise<void>, taken: () => T, before: readonly MetaChange[]): Promise<T> {
     try {
       await answer;
     } catch (error) {
-      throw this.noted(error);
+      throw this.noted(error, before);
     }
     return taken();
   }
 
-  private noted(error: unknown): unknown {
+  private noted(error: unknown, before: readonly MetaChange[]): unknown {
+    if (!(error instanceof Fenced)) for (const { key, value } of before) if (!this.undo.has(key)) this.undo.set(key, value);
     if (error instanceof Fenced && this.fenced === undefined) {
       this.fenced = error;
       this.onFenced(error);

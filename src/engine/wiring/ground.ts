@@ -84,7 +84,9 @@ export function layGround(parts: EngineParts): Ground {
   const troubles = new Troubles(logger.child("health"), clock);
   const memory = parts.memory ?? new ServerMemory(Number.POSITIVE_INFINITY);
   const meta = watchedMetaStore(parts.meta, troubles);
+  const shared = parts.shared ?? new SharedState(0);
   const commits = new Commits(meta, (why) => {
+    shared.isRefusing = true; // At once: other threads must not acknowledge what nobody will find.
     troubles.failed("metadata", why.message);
     parts.onFenced?.(why);
   });
@@ -101,7 +103,6 @@ export function layGround(parts: EngineParts): Ground {
   const catalog = parts.catalog?.(local) ?? local;
   const live = new LiveTables();
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
-  const shared = parts.shared ?? new SharedState(0);
   const { sequences } = shared;
   const streams = new LogStreams(wal, parts.threadLogs ?? []);
   const trimmer = new LogTrimmer(streams, live, troubles, meta);

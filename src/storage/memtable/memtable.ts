@@ -27,6 +27,8 @@ export class Memtable {
   firstWriteMillis = 0;
   /** Largest sequence that belongs in it: known once it is frozen. */
   sealedSequence: number = Number.POSITIVE_INFINITY;
+  /** Whether a truncation ends here: rows that come later belong in the next. */
+  isBarrier = false;
   private isClosed = false;
   private objectBytes = 0;
   private readonly mayJoin: () => boolean;

@@ -218,7 +218,7 @@ export class Region {
     if (memtable.bytes === 0) {
       if (!isShared) return undefined;
       const last = this.frozen.at(-1);
-      if (last?.isUnused === true) {
+      if (last?.isUnused === true && !last.isBarrier) {
         // That of a flush that failed before takes what is under way: one more at each try would pile up.
         last.sealedSequence = sealedSequence;
         return last;
