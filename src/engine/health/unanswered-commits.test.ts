@@ -11,7 +11,7 @@ import { ALL_TIME } from "../../table/scan.ts";
 const put = (engine: LineWriter, lines: string, options = {}): Promise<unknown> => decodedAndWritten(() => putOnce(engine, lines, options));
 
 /** A machine over a log that loses answers. */
-async function start(): Promise<{ readonly log: MemoryConditionalLog; readonly machine: Machine; crash(): Promise<void> }> {
+async function start(): Promise<{ readonly log: MemoryConditionalLog; readonly machine: Machine; readonly crash: () => Promise<void> }> {
   const log = new MemoryConditionalLog();
   let meta = await openOwnedMetaStore(log, "n");
   const machine = await Machine.start({ wrapMeta: () => meta });

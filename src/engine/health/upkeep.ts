@@ -87,7 +87,8 @@ export class Upkeep {
 
   private async retry(): Promise<void> {
     const { troubles, leftovers } = this.parts;
-    if (troubles.has("metadata")) void this.parts.probeMeta(); // Not waited for: a store that hangs must not keep the rest from its turn. Never rejects.
+    // Not waited for: a store that hangs must not keep the rest from its turn. Never rejects.
+    if (troubles.has("metadata")) void this.parts.probeMeta();
     if (troubles.has("log_trim")) await this.parts.trimLog();
     if (troubles.has("file_delete")) {
       const reason = await leftovers.retry();

@@ -59,8 +59,8 @@ export function changedSpreads(schema: Spread, spread: number | undefined, from:
 }
 
 /**
- * From which time on a change holds that is made now, in the unit of the time index: an hour behind now and all rows, since rows are on their
- * way whose writers have not heard of it.
+ * From which time on a change holds that is made now, in the unit of the time index: an hour behind now and all rows, since rows are on
+ * their way whose writers have not heard of it.
  *
  * @param times of the table's rows
  */
