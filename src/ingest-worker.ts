@@ -73,6 +73,7 @@ async function start(options: WorkerStart): Promise<Running> {
     wal,
     clock: systemClock,
     news: options.news,
+    shards: settings.storage.shards,
     writeBufferBytes: settings.storage.writeBufferBytesMax,
     pooledBytes: Math.ceil(settings.storage.memtableBytes / (threads + 1)),
     onBug: bug,

@@ -408,6 +408,7 @@ async function openEngine(
     ...given,
     threadLogs: await openThreadLogs(settings.wal, threadLogs, log.logger("wal")),
     meta,
+    shards: storage.shards,
     files,
     flusher,
     merger,

@@ -495,6 +495,14 @@ export const KNOBS: Knobs = {
         "File: data files lie in the data directory. S3: in a bucket of an S3-compatible store, with copies of those in use; the log " +
         "and what names the files stay here.",
     },
+    shards: {
+      key: "storage.shards",
+      kind: int(1, 1024),
+      default: 1,
+      reason:
+        "Parts of this process that the series of tables are spread over: as many as when the data was made. One is fastest, since only " +
+        "then queries use several threads.",
+    },
     bucket: { key: "storage.bucket", kind: optional(bucket), default: undefined, example: "metrics", reason: "The bucket; it must exist." },
     root: {
       key: "storage.root",

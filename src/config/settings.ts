@@ -164,6 +164,7 @@ export interface StorageSettings {
   readonly copyEndpoints: readonly string[];
   /** Where data files are: in the data directory, or in an S3-compatible store with copies there. */
   readonly type: "File" | "S3";
+  readonly shards: number;
   /** Of the store; all but `bucket` and the keys may be left out. */
   readonly bucket: string | undefined;
   readonly root: string | undefined;

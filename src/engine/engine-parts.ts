@@ -39,6 +39,8 @@ export interface EngineParts {
   /** Where changes of the catalogue are agreed on, given the one in the meta store. Default: that one. */
   readonly catalog?: ((local: CatalogPort) => CatalogPort) | undefined;
   readonly files: FileStore;
+  /** Parts that the series of tables are spread over: as many as ever since the data was made. Default: 1. */
+  readonly shards?: number;
   readonly flusher: FlushExecutor;
   readonly merger: MergeExecutor;
   readonly clock: Clock;

@@ -7,6 +7,7 @@
  *
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
+import type { TableId } from "../base/units.ts";
 import { DbError } from "../base/error.ts";
 import { waitWithin } from "../base/scheduler/wait-within.ts";
 import { failPoint } from "../base/process/fail-point.ts";
@@ -31,6 +32,7 @@ import { takeGroup } from "./flush/flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
 import { LogLedger } from "./log/log-ledger.ts";
+import { SHARDS_KEY } from "../storage/meta-store/meta-store.ts";
 import { NOTHING_TO_TAKE } from "./schema/commits.ts";
 import { LOG_KEY } from "./schema/meta-codec.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
@@ -54,17 +56,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const made = wired(parts);
     const { inForce, live, streams, sequences } = made;
+    const { count: shards } = made.shards;
+    if (shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
+      await made.commits.make(() => [{ key: SHARDS_KEY, value: shards }], NOTHING_TO_TAKE);
     inForce.openAll();
     failPoint("recover.schemas-read");
     const { nextTableId } = made.schemas;
     const nextFileId = made.fileIds.unknownFrom;
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
-    const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId }, parts.logger);
+    const tableOf = (region: TableId): TableId => made.shards.tableOf(region);
+    const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId, tableOf }, parts.logger);
     await made.damaged.find(checkedTables(live), await check.begin());
     await checkFooters(made.meta, made.files, checkedTables(live));
     failPoint("recover.files-checked");
     await made.disk.look();
-    const recovery = await recoverLogs({ streams, live, sequences, nextTableId, logger: parts.logger }, check);
+    const recovery = await recoverLogs({ streams, live, sequences, nextTableId, shards: made.shards, logger: parts.logger }, check);
     if (made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
     failPoint("recover.before-trim");
     await made.trimmer.trim();
@@ -242,17 +248,17 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    await this.parts.flusher.flush(this.parts.inForce.regionOf(database, table));
+    const failures = await this.parts.flusher.flushTogether(this.parts.inForce.regionsOf(database, table));
+    for (const failure of failures.values()) throw failure;
   }
 
   async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
-    await this.parts.compactor.compactAll(this.parts.inForce.regionOf(database, table), range);
+    for (const region of this.parts.inForce.regionsOf(database, table)) await this.parts.compactor.compactAll(region, range);
   }
 
   async buildIndexes(database: string, table: string): Promise<void> {
     const { inForce, compactor, cache } = this.parts;
-    const region = inForce.regionOf(database, table);
-    await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
+    for (const region of inForce.regionsOf(database, table)) await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
   }
 
   get backups(): BackupOperations {

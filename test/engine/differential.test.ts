@@ -20,6 +20,10 @@ test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
   },
 );
 
+test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: so it does where there are three shards", async (seed) => {
+  expect(await live(seed, STEPS, undefined, 3)).toBeUndefined();
+});
+
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
   "seed %i: so it does where the meta store answers later",
   async (seed) => {

@@ -64,11 +64,11 @@ interface Live {
 export type Late = "catalog" | "meta";
 
 /**
- * Lives one life of `steps` steps, over a catalogue and a meta store that answer at once or of which one does later.
+ * Lives one life of `steps` steps, over a catalogue and a meta store that answer at once or of which one does later, in one shard or some.
  *
  * @throws Error with the seed and the step
  */
-export async function live(seed: number, steps: number, late?: Late): Promise<void> {
+export async function live(seed: number, steps: number, late?: Late, shards?: number): Promise<void> {
   const random = seededRandom(seed);
   const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3, 4]) };
@@ -78,7 +78,12 @@ export async function live(seed: number, steps: number, late?: Late): Promise<vo
   const lateRandom = seededRandom(seed + 1);
   const lates = late === "meta" ? { lateMeta: lateRandom } : { lateCatalog: lateRandom };
   const later = isLate ? { ...lates, limits: { stallMillis: 10_000 } } : {};
-  const life = new Life(random, await Machine.start({ segmentBytes, compaction, clock, threads, ...later }), clock, isLate);
+  const life = new Life(
+    random,
+    await Machine.start({ segmentBytes, compaction, clock, threads, ...later, ...(shards === undefined ? {} : { shards }) }),
+    clock,
+    isLate,
+  );
   for (let step = 0; step < steps; step++) {
     try {
       await life.step();

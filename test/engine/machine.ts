@@ -49,6 +49,8 @@ const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isFor
 
 /** VARVE_LATE_CATALOG=7: every machine has a catalogue that others share, with that seed. For runs of other tests over it. */
 const LATE: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_CATALOG"]);
+/** VARVE_TEST_SHARDS=3: every engine of the tests has so many shards. */
+const SHARDS = Number(process.env["VARVE_TEST_SHARDS"] ?? "1");
 /** VARVE_LATE_META=7: every machine has a meta store that answers later what is of files, with that seed. For runs of other tests. */
 const LATE_META: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_META"]);
 
@@ -78,6 +80,8 @@ export interface MachineOptions {
   readonly seriesRenewal?: SeriesRenewalLimits;
   /** Ingest threads beside the engine, all of them on this one; 0 by default. */
   readonly threads?: number;
+  /** Parts that series of tables are spread over. Default: 1. */
+  readonly shards?: number;
   /** Seeds a catalogue that others share, and that answers later (late-catalog.ts). Default: this machine's own. */
   readonly lateCatalog?: Random;
   /** Seeds a meta store that answers later (late-meta.ts). Default: it answers at once. */
@@ -217,6 +221,7 @@ export class Machine {
       shared,
       threadLogs,
       meta,
+      shards: this.options.shards ?? SHARDS,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
@@ -258,7 +263,8 @@ export class Machine {
     const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
     const news = this.engine.catalogNews();
     const onBug = (error: Error): void => this.onBug(error);
-    const parts = { id, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
+    const { shards = SHARDS } = this.options;
+    const parts = { id, shards, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
     this.threads.push(new IngestThread(parts));
     this.links.push(links);
   }

@@ -1,15 +1,21 @@
 /**
- * Lives many random lives: `bun test/engine/soak.ts [seconds] [first seed] [steps] [catalog|meta]`; the last says what answers later.
+ * Lives many random lives: `bun test/engine/soak.ts [seconds] [first seed] [steps] [catalog|meta|none] [shards]`: what
+ * answers later, and how many shards there are.
  * Ends with status 1 at the first failure.
  */
 import { live } from "./differential.ts";
 import { liveMetrics } from "./metric-life.ts";
 
-const [seconds = "60", firstSeed = "1", steps = "300", late] = process.argv.slice(2);
+const [seconds = "60", firstSeed = "1", steps = "300", late, shards] = process.argv.slice(2);
 const deadline = performance.now() + Number(seconds) * 1000;
 let seed = Number(firstSeed);
 for (; performance.now() < deadline; seed++) {
-  await live(seed, Number(steps), late === "catalog" || late === "meta" ? late : undefined);
+  await live(
+    seed,
+    Number(steps),
+    late === "catalog" || late === "meta" ? late : undefined,
+    shards === undefined ? undefined : Number(shards),
+  );
   await liveMetrics(seed, Number(steps));
 }
 console.log(`${seed - Number(firstSeed)} lives of ${steps} steps, seeds ${firstSeed} to ${seed - 1}`);

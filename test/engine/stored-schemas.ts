@@ -3,6 +3,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { type CatalogLimits, type CatalogPlan, CatalogPlans, type SchemaStep } from "../../src/engine/schema/catalog-plans.ts";
 import { type CatalogPort, localCatalog } from "../../src/engine/schema/catalog-port.ts";
 import { Commits } from "../../src/engine/schema/commits.ts";
+import { ONE_SHARD } from "../../src/engine/schema/shards.ts";
 import { SchemaStore } from "../../src/engine/schema/schema-store.ts";
 import type { MetaStore } from "../../src/storage/meta-store/meta-store.ts";
 import type { TableDefinition, TableSchema } from "../../src/table/schema.ts";
@@ -16,7 +17,7 @@ export class StoredSchemas extends SchemaStore {
   constructor(meta: MetaStore, limits?: CatalogLimits, clock?: Clock) {
     super(meta);
     this.plans = new CatalogPlans(this, clock, limits);
-    this.port = localCatalog(meta, new Commits(meta, () => undefined), this);
+    this.port = localCatalog(meta, new Commits(meta, () => undefined), this, ONE_SHARD);
     this.port.listen((changes) => this.follow(changes));
   }
 

@@ -51,6 +51,10 @@ export interface VarveProcess {
 /** The server as its source tree has it. */
 const SOURCE_PROGRAM: readonly string[] = [process.execPath, "run", join(ROOT, "src/main.ts")];
 
+/** VARVE_TEST_SHARDS=3: every server of the tests has so many shards. */
+const SHARDS: Readonly<Record<string, string>> =
+  process.env["VARVE_TEST_SHARDS"] === undefined ? {} : { VARVE__STORAGE__SHARDS: process.env["VARVE_TEST_SHARDS"] };
+
 /**
  * Runs the server with these arguments; `wrapper` is a command that starts the command that follows it, e.g. `nsenter`, `program` what is
  * run instead of the source tree.
@@ -65,7 +69,7 @@ export function launchVarve(
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTING_PREFIX.test(name)));
   const child = Bun.spawn([...wrapper, ...program, ...args], {
     cwd: tmpdir(), // a default such as ./varve_data must not land in the repository
-    env: { ...inherited, ...BESIDE_OTHERS, ...env },
+    env: { ...inherited, ...BESIDE_OTHERS, ...SHARDS, ...env },
     stdin: new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",

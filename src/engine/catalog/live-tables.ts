@@ -10,6 +10,8 @@ import type { Region } from "../../storage/region/region.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
+import { spreadsOf } from "../../table/shards/spread.ts";
+import { JoinedTable } from "../joined/joined-table.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 import type { LogicalTable } from "../metric/logical-table.ts";
 import { LogicalTables } from "../metric/logical-tables.ts";
@@ -26,12 +28,26 @@ export class TableEntry implements WriteTarget {
   /** Set for a table that carries logical tables; `table` then is its region under its storage schema. */
   readonly physical: PhysicalTable | undefined;
   readonly marks: SegmentMarks = new SegmentMarks();
+  /** Of the first of several: all, by shard. */
+  readonly shards: readonly TableEntry[] | undefined;
+  /** Of the first of several: all as one. */
+  readonly joined: JoinedTable | undefined;
   plan: WritePlan;
 
-  constructor(table: EngineTable, physical?: PhysicalTable) {
+  /** @param others what it has in the other shards */
+  constructor(table: EngineTable, physical?: PhysicalTable, others: readonly TableEntry[] = []) {
     this.table = table;
     this.physical = physical;
     this.plan = writePlanOf(table.schema);
+    if (others.length === 0) return;
+    this.shards = [this, ...others];
+    const parts = this.shards.map((shard) => shard.table);
+    this.joined = new JoinedTable(parts, () => spreadsOf(this.schema).length > 1);
+  }
+
+  /** What it has in each shard. */
+  get all(): readonly TableEntry[] {
+    return this.shards ?? [this];
   }
 
   get schema(): TableSchema {
@@ -45,6 +61,11 @@ export class TableEntry implements WriteTarget {
   prepare(source: ChunkSource): PreparedChunk {
     return this.table.region.prepare(source);
   }
+}
+
+/** A table as queries see it. */
+function shownOf({ physical, joined, table }: TableEntry): Table {
+  return physical ?? joined ?? table;
 }
 
 /** See the file header. */
@@ -79,13 +100,13 @@ export class LiveTables {
   /** The table of a name as queries see it, of any kind. */
   table(database: string, name: string): Table | undefined {
     const entry = this.find(database, name);
-    return entry === undefined ? this.logicalTables.find(database, name) : (entry.physical ?? entry.table);
+    return entry === undefined ? this.logicalTables.find(database, name) : shownOf(entry);
   }
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
     const entry = this.byId.get(id);
-    return entry === undefined ? this.logicalTables.byTableId(id) : (entry.physical ?? entry.table);
+    return entry === undefined ? this.logicalTables.byTableId(id) : shownOf(entry);
   }
 
   /** The logical table of a name. */
@@ -93,10 +114,12 @@ export class LiveTables {
     return this.logicalTables.find(database, name);
   }
 
-  /** The storage that a table's rows are in: its own, or that of its physical table. */
-  regionOf(database: string, name: string): Region | undefined {
-    const table = this.find(database, name)?.table ?? this.logical(database, name)?.physical.storage;
-    return table?.region;
+  /** The storage that a table's rows are in: its own, in each shard, or that of its physical table. Empty: there is no such table. */
+  regionsOf(database: string, name: string): readonly Region[] {
+    const entry = this.find(database, name);
+    if (entry !== undefined) return entry.all.map(({ table }) => table.region);
+    const storage = this.logical(database, name)?.physical.storage;
+    return storage === undefined ? [] : [storage.region];
   }
 
   /** The table of a name that has a region of its own. */
@@ -138,7 +161,7 @@ export class LiveTables {
   add(entry: TableEntry): void {
     const { schema } = entry.table;
     this.setName(schema.database, schema.name, entry);
-    this.byId.set(schema.id, entry);
+    for (const each of entry.all) this.byId.set(each.table.schema.id, each);
   }
 
   /** Puts a logical table's schema in force; its physical table exists. */
@@ -158,9 +181,12 @@ export class LiveTables {
       this.epoch++; // Keys of a decoder say the old name.
     }
     const stored = storageSchemaOf(schema);
-    entry.table.region.setSchema(stored);
+    for (const each of entry.all) {
+      const { region } = each.table;
+      region.setSchema({ ...stored, id: region.schemaNow.id });
+      each.plan = writePlanOf(stored);
+    }
     entry.physical?.setSchema(schema);
-    entry.plan = writePlanOf(stored);
   }
 
   /** Puts a logical table that has another id now in the place of what it was. */
@@ -180,10 +206,12 @@ export class LiveTables {
   remove(schema: TableSchema): TableEntry | undefined {
     const entry = this.byId.get(schema.id);
     if (entry === undefined) return undefined;
-    this.byId.delete(schema.id);
     this.deleteName(schema.database, schema.name);
     this.epoch++;
-    entry.table.markDropped();
+    for (const { table } of entry.all) {
+      this.byId.delete(table.schema.id);
+      table.markDropped();
+    }
     return entry;
   }
 

@@ -3,6 +3,7 @@
  *
  *   plan ─► catalogue ─► schemas in force ─► live tables ─► news for the threads
  */
+import { assert } from "../../base/assert.ts";
 import type { TableId } from "../../base/units.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
@@ -30,6 +31,7 @@ import { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import type { CatalogPlan, CatalogPlans, SchemaStep } from "../schema/catalog-plans.ts";
 import type { CatalogPort } from "../schema/catalog-port.ts";
+import type { Shards } from "../schema/shards.ts";
 import type { SchemaStore } from "../schema/schema-store.ts";
 import { CatalogChanges, type MakePlan } from "./catalog-changes.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
@@ -58,6 +60,7 @@ export interface TablesInForceParts {
   readonly stallMillis: number;
   /** Whether there is memory for new series. */
   readonly seriesRoom: SeriesRoom;
+  readonly shards: Shards;
   /** Called in the turn in which tables went, whoever dropped them, when nobody finds them any more. */
   onGone(gone: GoneTables): void;
 }
@@ -125,18 +128,28 @@ export class TablesInForce implements SchemaLookup {
     };
   }
 
-  /** Makes the table of a schema that has storage of its own, with the files that the meta store names. */
+  /** Makes the table of a schema that has storage of its own. Series of logical tables all lie in the first shard. */
   private add(schema: TableSchema): void {
-    const { meta, files, clock, logger, pool, mayJoin, seriesRoom, ofTables } = this.parts;
-    const dataFiles: DataFile[] = meta.list(fileKey(schema.id)).map(({ key, value }) => decodeFile(key, value));
-    dataFiles.sort(compareFiles);
-    const flushed = numberOf(flushedKey(schema.id), meta.get(flushedKey(schema.id)) ?? 0);
-    this.parts.sequences.sawUsed(flushed);
-    const region = new Region(storageSchemaOf(schema), dataFiles, flushed, { pool, store: files, clock, logger, mayJoin, seriesRoom });
-    const table = new EngineTable(region, ofTables);
-    const physical = isPhysicalTable(schema) ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
-    this.live.add(new TableEntry(table, physical));
+    const { meta, shards } = this.parts;
+    const isPhysical = isPhysicalTable(schema);
+    const [table, ...others] = (isPhysical ? [schema.id] : shards.regionsOf(schema.id)).map((id) => this.storageOf(schema, id));
+    assert(table !== undefined, "a shard at least");
+    const physical = isPhysical ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
+    const entries = others.map((other) => new TableEntry(other));
+    this.live.add(new TableEntry(table, physical, entries));
     this.feed.push({ kind: "schema", schema });
+  }
+
+  /** A table's region in one shard, with the files that the meta store names. */
+  private storageOf(schema: TableSchema, id: TableId): EngineTable {
+    const { meta, files, clock, logger, pool, mayJoin, seriesRoom, ofTables } = this.parts;
+    const dataFiles: DataFile[] = meta.list(fileKey(id)).map(({ key, value }) => decodeFile(key, value));
+    dataFiles.sort(compareFiles);
+    const flushed = numberOf(flushedKey(id), meta.get(flushedKey(id)) ?? 0);
+    this.parts.sequences.sawUsed(flushed);
+    const stored = { ...storageSchemaOf(schema), id };
+    const region = new Region(stored, dataFiles, flushed, { pool, store: files, clock, logger, mayJoin, seriesRoom });
+    return new EngineTable(region, ofTables);
   }
 
   /** Puts a schema in force that the store has. */
@@ -214,7 +227,7 @@ export class TablesInForce implements SchemaLookup {
             const region = this.live.removeLogical(schema);
             if (region !== undefined) unclean.add(region);
             const entry = this.live.remove(schema);
-            if (entry !== undefined) entries.push(entry);
+            if (entry !== undefined) entries.push(...entry.all);
             this.feed.push({ kind: "dropped", tableId: schema.id });
             ids.push(schema.id);
           }
@@ -231,11 +244,11 @@ export class TablesInForce implements SchemaLookup {
     return table;
   }
 
-  /** Where a table's rows are. @throws DbError TableNotFound */
-  regionOf(database: string, table: string): Region {
-    const region = this.live.regionOf(database, table);
-    if (region === undefined) throw tableNotFound(database, table);
-    return region;
+  /** Where a table's rows are, in each shard. @throws DbError TableNotFound */
+  regionsOf(database: string, table: string): readonly Region[] {
+    const regions = this.live.regionsOf(database, table);
+    if (regions.length === 0) throw tableNotFound(database, table);
+    return regions;
   }
 }
 

@@ -183,14 +183,16 @@ export class Deleter implements RowDeleter {
     // All that is borrowed is copied before the first wait.
     for (const write of batch.tables) {
       assert(write.fields.length === 0, `keys have no fields; got ${write.fields.length}`);
-      const { table, seriesOf } = this.targetOf(database, write.table);
-      checkMode(table.schema);
+      const targets = this.targetsOf(database, write.table);
+      const { schema } = (targets[0] as NamedRows).table;
+      checkMode(schema);
       rowCount += write.rowCount;
-      const unit = timeUnitOf(table.schema);
+      const unit = timeUnitOf(schema);
       for (const part of splitForUnit(write, unit)) {
         const { base, offsets } = convertTimes(part.times, part.rowCount, part.timeUnit, unit);
         const tags = Array.from(part.keys.subarray(0, part.rowCount), (key) => batch.dictionary.tagsOf(key));
-        named.push({ table, seriesOf, tags, base, offsets: offsets.slice(0, part.rowCount) });
+        const own = offsets.slice(0, part.rowCount);
+        for (const target of targets) named.push({ ...target, tags, base, offsets: own });
       }
     }
     const work: Work[] = [];
@@ -199,15 +201,15 @@ export class Deleter implements RowDeleter {
     return { rowCount };
   }
 
-  private targetOf(database: string, name: string): Pick<NamedRows, "table" | "seriesOf"> {
+  /** Where rows of a table may be. In a shard that has no such series there is no such row. */
+  private targetsOf(database: string, name: string): readonly Pick<NamedRows, "table" | "seriesOf">[] {
     const { tables } = this.parts;
     const logical = tables.logical(database, name);
-    if (logical !== undefined) return { table: logical.physical.storage, seriesOf: (tags) => logical.regionSeriesOfTags(tags) };
+    if (logical !== undefined) return [{ table: logical.physical.storage, seriesOf: (tags) => logical.regionSeriesOfTags(tags) }];
     const entry = tables.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     if (entry.physical !== undefined) throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(name));
-    const { table } = entry;
-    return { table, seriesOf: (tags) => seriesOfTags(tags, table.region.registry) };
+    return entry.all.map(({ table }) => ({ table, seriesOf: (tags) => seriesOfTags(tags, table.region.registry) }));
   }
 
   private async applyGroup(

@@ -111,7 +111,9 @@ export class TableChanges implements CatalogChanges {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.tables.schemas.schema(database, name);
     // What it merged until now stays merged.
-    if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(this.tables.regionOf(database, name));
+    if (old !== undefined && changesMerging(old, change)) {
+      for (const region of this.tables.regionsOf(database, name)) await this.parts.flusher.flush(region);
+    }
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     let id: TableId | undefined;
     const later = this.tables.make(() => {

@@ -6,6 +6,7 @@ import { DbError } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
+import type { Region } from "../../storage/region/region.ts";
 import type { DataFile } from "../../storage/sst/data-file.ts";
 import type { TimeRange } from "../../table/scan.ts";
 import { tableNotFound } from "../../table/not-found.ts";
@@ -39,45 +40,56 @@ export class Truncation {
     if (logical !== undefined) return this.logicalTable(logical.schema, ranges);
     const entry = this.tables.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
-    const { region } = entry.table;
+    const regions = entry.all.map(({ table }) => table.region);
     const { meta, commits, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
     const { live } = this.tables;
-    const { id } = region.schemaNow;
     const isChosen = (file: DataFile): boolean => ranges === undefined || ranges.some((range) => lies(file, range));
-    if (ranges !== undefined) await compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
-    const chosen = (): readonly DataFile[] => truncationOf(region.dataFiles, isChosen).removed;
+    if (ranges !== undefined) {
+      for (const region of regions) await compactor.strip(region, truncationOf(region.dataFiles, isChosen).stripped);
+    }
+    const chosen = (region: Region): readonly DataFile[] => truncationOf(region.dataFiles, isChosen).removed;
     let keys: readonly string[] = [];
     let newest = 0;
     const plan = (): readonly MetaChange[] | undefined => {
-      if (!live.isLive(region)) return undefined;
+      if (!regions.every((region) => live.isLive(region))) return undefined;
       failPoint("truncate.before-commit");
       if (ranges !== undefined) {
-        keys = chosen().map((file) => fileKey(id, file.id));
+        keys = regions.flatMap((region) => chosen(region).map((file) => fileKey(region.schemaNow.id, file.id)));
         return keys.map(removalOf);
       }
       // A flush whose commit has not settled has entries of files that the region does not know yet.
-      keys = [...meta.list(fileKey(id)).map(({ key }) => key), ...flusher.uncommittedKeys(region)];
+      keys = regions.flatMap((region) => [
+        ...meta.list(fileKey(region.schemaNow.id)).map(({ key }) => key),
+        ...flusher.uncommittedKeys(region),
+      ]);
       // Everything that was appended to the log until now goes; what comes until the store answers has a higher sequence.
       ({ newest } = sequences);
-      const barrier = region.freeze(newest, threads.isShared);
-      if (barrier !== undefined) barrier.isBarrier = true;
-      return [...keys.map(removalOf), { key: flushedKey(id), value: newest }];
+      for (const region of regions) {
+        const barrier = region.freeze(newest, threads.isShared);
+        if (barrier !== undefined) barrier.isBarrier = true;
+      }
+      return [...keys.map(removalOf), ...regions.map((region) => ({ key: flushedKey(region.schemaNow.id), value: newest }))];
     };
     const taken = await commits.make(plan, () =>
       sure.run("rows that were truncated are gone", () => {
         failPoint("truncate.after-commit");
-        compactor.forget(region, ranges === undefined ? undefined : new Set(keys));
-        // As they are now: a flush may have ended since, of rows that go; with ranges its entry stays, and so does its file.
-        const gone = ranges === undefined ? chosen() : region.dataFiles.filter((file) => keys.includes(fileKey(id, file.id)));
-        return region.takeAway(gone, ranges === undefined ? newest : undefined);
+        const named = new Set(keys);
+        return regions.map((region) => {
+          compactor.forget(region, ranges === undefined ? undefined : named);
+          // As they are now: a flush may have ended since, of rows that go; with ranges its entry stays, and so does its file.
+          const isGone = (file: DataFile): boolean => named.has(fileKey(region.schemaNow.id, file.id));
+          const gone = ranges === undefined ? region.dataFiles : region.dataFiles.filter(isGone);
+          return region.takeAway(gone, ranges === undefined ? newest : undefined);
+        });
       }),
     );
     if (taken === undefined) throw tableNotFound(database, name);
     await meta.settled();
-    await threads.barrier(id); // What threads wrote before is dropped as they tell of it, and its memory comes back.
+    // What threads wrote before is dropped as they tell of it, and its memory comes back.
+    await Promise.all(regions.map((region) => threads.barrier(region.schemaNow.id)));
     await flusher.idle(); // A flush of these rows, if it runs, still reads their memory.
-    if (ranges === undefined) await flusher.forget(region);
-    await taken.end();
+    if (ranges === undefined) for (const region of regions) await flusher.forget(region);
+    for (const rows of taken) await rows.end();
     failPoint("truncate.files-deleted");
     await trimmer.trim();
   }

@@ -96,6 +96,7 @@ export class JoinedSeries implements SeriesView {
   }
 
   tagOf(column: string, series: number): string | undefined {
+    if (series >= this.partOf.count) this.refresh();
     return this.parts[this.partOf.values[series] as number]?.tagOf(column, this.numberOf.values[series] as number);
   }
 

@@ -34,6 +34,8 @@ export interface KnownFiles {
   /** Ids from these on were never given out. */
   readonly nextFileId: number;
   readonly nextTableId: number;
+  /** The table of a region: by default they have one id. */
+  readonly tableOf?: (region: TableId) => TableId;
 }
 
 /** What is to be done with one file. `doubt`: it depends on whether the log has the record of its sequence. */
@@ -56,7 +58,7 @@ export function judgeFile(name: string, sequence: number | undefined, isMissing:
   if (known.names.has(name)) return "keep";
   const id = idsOf(name);
   if (id === undefined) return "foreign";
-  if (id.file >= known.nextFileId || id.table >= known.nextTableId) return "refuse";
+  if (id.file >= known.nextFileId || (known.tableOf?.(id.table) ?? id.table) >= known.nextTableId) return "refuse";
   const flushed = known.flushed.get(id.table);
   if (flushed === undefined) return "delete";
   if (sequence === undefined) return "leave";

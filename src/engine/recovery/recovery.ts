@@ -7,6 +7,7 @@ import type { FileCheck } from "./file-check.ts";
 import type { LiveTables } from "../catalog/live-tables.ts";
 import type { LogStreams } from "../log/log-streams.ts";
 import { Replay } from "./replay.ts";
+import type { Shards } from "../schema/shards.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 
 /** What the start found in the log. */
@@ -24,18 +25,20 @@ export interface RecoveryParts {
   readonly sequences: SequenceCounter;
   /** Ids from here on were never given to a table. */
   readonly nextTableId: number;
+  readonly shards: Shards;
   readonly logger: Logger;
 }
 
 /** Reads all logs back, and ends the check of files that began before it. @throws DbError StorageUnavailable */
 export async function recoverLogs(parts: RecoveryParts, check: FileCheck): Promise<EngineRecovery> {
-  const { streams, live, sequences, nextTableId, logger } = parts;
+  const { streams, live, sequences, nextTableId, shards, logger } = parts;
+  const tableOf = (region: TableId): TableId => shards.tableOf(region);
   const reports: EngineRecovery[] = [];
   const regionOf = (tableId: TableId): Region | undefined => live.byTableId(tableId)?.table.region;
   const sawEntry = (tableId: TableId, sequence: number): void => check.sawRecord(tableId, sequence);
   for (const stream of streams.local()) {
     const { wal, ledger } = stream;
-    const replay = new Replay({ regionOf, nextTableId, ledger, logger, sawEntry });
+    const replay = new Replay({ regionOf, tableOf, nextTableId, ledger, logger, sawEntry });
     const report = await wal.recover(
       (record) => {
         sequences.sawUsed(record.sequence);

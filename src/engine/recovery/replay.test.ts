@@ -78,7 +78,7 @@ test("a chunk whose series get numbers beyond two bytes is given wider ones", as
   const parts = { pool: new SlabPool(0), store: memoryFileStore(), clock: systemClock };
   const region = new Region(table.schema, [], 0, parts);
   for (let i = 0; i < 66_000; i++) region.registry.register([`h${i}`]);
-  const replay = new Replay({ regionOf: () => region, nextTableId: 2, ledger: new LogLedger(), logger: silentLogger });
+  const replay = new Replay({ regionOf: () => region, tableOf: (id) => id, nextTableId: 2, ledger: new LogLedger(), logger: silentLogger });
   await machine.wal.crash().recover((record) => replay.apply(record));
   const snapshot = region.snapshot();
   const chunk = snapshot.memtables[0]?.chunks[0];

@@ -51,6 +51,8 @@ export interface ReplayParts {
   readonly regionOf: (tableId: TableId) => Region | undefined;
   /** Ids of tables from this one on were never given out. */
   readonly nextTableId: number;
+  /** The table of a region. */
+  readonly tableOf: (region: TableId) => TableId;
   readonly ledger: LogLedger;
   readonly logger: Logger;
   /** Is told of every table's part of every record. */
@@ -105,11 +107,11 @@ export class Replay {
   }
 
   private applyEntry(entry: DecodedEntry, record: WalRecord, hasRows: boolean): void {
-    const { regionOf, nextTableId, sawEntry } = this.parts;
+    const { regionOf, tableOf, nextTableId, sawEntry } = this.parts;
     sawEntry?.(entry.tableId, record.sequence);
     const region = regionOf(entry.tableId);
     if (region === undefined) {
-      if (entry.tableId >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
+      if (tableOf(entry.tableId) >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
       return;
     }
     const { series: map } = this.translator.define(entry, region.registry);

@@ -6,6 +6,7 @@ import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.
 import { physicalTableOf } from "../../table/metric.ts";
 import { fileKey, flushedKey, tableKey, uncleanKey } from "./meta-codec.ts";
 import type { Commits } from "./commits.ts";
+import type { Shards } from "./shards.ts";
 import type { SchemaStore } from "./schema-store.ts";
 
 /** "outdated": nothing was changed, since the version was not the newest any more. */
@@ -28,12 +29,12 @@ export interface CatalogPort {
 }
 
 /** The catalogue in a meta store that nobody else changes. What storage keeps of a table in the same store goes with it, in one commit. */
-export function localCatalog(meta: MetaStore, commits: Commits, schemas: SchemaStore): CatalogPort {
+export function localCatalog(meta: MetaStore, commits: Commits, schemas: SchemaStore, shards: Shards): CatalogPort {
   let tell: (changes: readonly MetaChange[]) => void = () => undefined;
   return {
     commit(changes, version) {
       const made = commits.make(
-        () => (version === schemas.version ? changes.flatMap((change) => withStorage(change, meta, schemas)) : undefined),
+        () => (version === schemas.version ? changes.flatMap((change) => withStorage(change, meta, schemas, shards)) : undefined),
         () => {
           tell(changes);
           return "taken" as const;
@@ -49,7 +50,7 @@ export function localCatalog(meta: MetaStore, commits: Commits, schemas: SchemaS
 }
 
 /** A change, and what it is to the entries of the table's storage. */
-function withStorage(change: MetaChange, meta: MetaStore, schemas: SchemaStore): readonly MetaChange[] {
+function withStorage(change: MetaChange, meta: MetaStore, schemas: SchemaStore, shards: Shards): readonly MetaChange[] {
   const schema = change.value === undefined ? schemas.schemaOfKey(change.key) : undefined;
   if (schema === undefined || change.key !== tableKey(schema.id)) return [change];
   const physical = physicalTableOf(schema);
@@ -57,6 +58,8 @@ function withStorage(change: MetaChange, meta: MetaStore, schemas: SchemaStore):
     const carrier = schemas.schema(schema.database, physical);
     return carrier === undefined ? [change] : [change, { key: uncleanKey(carrier.id), value: true }];
   }
-  const files = meta.list(fileKey(schema.id)).map(({ key }): MetaChange => ({ key, value: undefined }));
-  return [change, { key: flushedKey(schema.id), value: undefined }, { key: uncleanKey(schema.id), value: undefined }, ...files];
+  const keys = shards
+    .regionsOf(schema.id)
+    .flatMap((id) => [flushedKey(id), uncleanKey(id), ...meta.list(fileKey(id)).map(({ key }) => key)]);
+  return [change, ...keys.map((key): MetaChange => ({ key, value: undefined }))];
 }

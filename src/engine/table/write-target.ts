@@ -38,6 +38,8 @@ export interface WriteTarget {
   readonly registry: SeriesRegistry;
   /** Series that the log segment being written has defined. */
   readonly marks: SegmentMarks;
+  /** Where its rows go instead, by shard, itself the first; undefined: all are its own. */
+  readonly shards: readonly WriteTarget[] | undefined;
   /** Copies rows into memory that other threads can read; they are visible after `publish`. */
   prepare(source: ChunkSource): PreparedChunk;
 }

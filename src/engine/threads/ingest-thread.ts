@@ -30,6 +30,7 @@ import { type CatalogNews, type FromThread, type Task, type ToThread } from "./m
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadLink } from "./thread-link.ts";
 import { ThreadArenas } from "./thread-memory.ts";
+import { Shards } from "../schema/shards.ts";
 import { ThreadTables } from "./thread-tables.ts";
 
 const HELD = "cannot write: rows are being deleted by their values; send it again";
@@ -51,6 +52,8 @@ export interface IngestThreadParts {
   readonly clock: Clock;
   /** The catalog as it is. */
   readonly news: CatalogNews;
+  /** Shards of the engine; 1 by default. */
+  readonly shards?: number;
   /** Bytes of memtables over which writers wait. */
   readonly writeBufferBytes: number;
   /** Most bytes of memory that is kept for later chunks. */
@@ -82,13 +85,17 @@ export class IngestThread implements RowWriter, SchemaLookup {
     const { shared, link, wal, clock } = parts;
     this.sure = new SureSteps(parts.onBug);
     this.arenas = new ThreadArenas(new SlabPool(parts.pooledBytes), shared, (message) => link.post(message));
-    this.tables = new ThreadTables(shared, link, this.arenas, parts.news, (ticket) => this.ask({ what: "made", ticket }));
+    const shards = new Shards(parts.shards ?? 1);
+    this.tables = new ThreadTables({ shared, shards, link, arenas: this.arenas, news: parts.news }, (ticket) =>
+      this.ask({ what: "made", ticket }),
+    );
     const { tables, sure } = this;
     this.path = new WritePath({
       wal,
       writer: new LogWriter(() => tables.catalogVersion),
       clock,
       tables,
+      shards,
       sequences: shared.sequences,
       expiry: new Expiry(clock, (name) => tables.databaseOptions(name)),
       sure,

@@ -9,6 +9,7 @@ import type { TableSchema } from "../../table/schema.ts";
 import type { CatalogChange, CatalogNews, Reply } from "./messages.ts";
 import { SharedState } from "./shared-state.ts";
 import { ThreadArenas } from "./thread-memory.ts";
+import { ONE_SHARD } from "../schema/shards.ts";
 import { ThreadTables } from "./thread-tables.ts";
 
 function schema(id: number, name: string, tags: readonly string[] = ["host"]): TableSchema {
@@ -45,7 +46,9 @@ function mirror(changes: readonly CatalogChange[]): { tables: ThreadTables; answ
     listen: () => undefined,
   };
   const arenas = new ThreadArenas(new SlabPool(0), shared, () => undefined);
-  const tables = new ThreadTables(shared, link, arenas, { version: 0, isWhole: true, changes }, () => Promise.resolve());
+  const tables = new ThreadTables({ shared, shards: ONE_SHARD, link, arenas, news: { version: 0, isWhole: true, changes } }, () =>
+    Promise.resolve(),
+  );
   return {
     tables,
     answer: (reply) => {

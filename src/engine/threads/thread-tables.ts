@@ -14,6 +14,7 @@ import { isPhysicalTable, physicalTableOf } from "../../table/metric.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import type { SchemaStep } from "../schema/catalog-plans.ts";
+import type { Shards } from "../schema/shards.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
@@ -35,19 +36,30 @@ class MirrorTable implements WriteTarget {
   registry: SeriesRegistry;
   readonly marks: SegmentMarks = new SegmentMarks();
   readonly memory: ThreadMemory;
+  readonly shards: readonly MirrorTable[] | undefined;
+  /** Of its region. */
+  readonly id: TableId;
 
-  constructor(shown: TableSchema, arenas: ThreadArenas, room: SeriesRoom) {
+  /** @param others what it has in the other shards */
+  constructor(shown: TableSchema, id: TableId, arenas: ThreadArenas, room: SeriesRoom, others: readonly MirrorTable[] = []) {
+    this.id = id;
+    this.shards = others.length === 0 ? undefined : [this, ...others];
     this.shown = shown;
-    this.schema = storageSchemaOf(shown);
+    this.schema = { ...storageSchemaOf(shown), id };
     this.plan = writePlanOf(this.schema);
     this.physical = isPhysicalTable(shown) ? new MirrorCarrier(shown) : undefined;
     this.registry = new SeriesRegistry(shown.name, undefined, room);
-    this.memory = new ThreadMemory(arenas, shown.id);
+    this.memory = new ThreadMemory(arenas, id);
     this.setSchema(shown);
   }
 
+  /** What it has in each shard. */
+  get all(): readonly MirrorTable[] {
+    return this.shards ?? [this];
+  }
+
   setSchema(shown: TableSchema): void {
-    const schema = storageSchemaOf(shown);
+    const schema = { ...storageSchemaOf(shown), id: this.id };
     this.shown = shown;
     this.schema = schema;
     this.plan = writePlanOf(schema);
@@ -66,9 +78,20 @@ class MirrorTable implements WriteTarget {
   }
 }
 
+/** What a mirror is made of. */
+export interface ThreadTablesParts {
+  readonly shared: SharedState;
+  readonly shards: Shards;
+  readonly link: ThreadLink;
+  readonly arenas: ThreadArenas;
+  /** Everything there is now. */
+  readonly news: CatalogNews;
+}
+
 /** See the file header. */
 export class ThreadTables implements WriteTables {
   private readonly shared: SharedState;
+  private readonly shards: Shards;
   private readonly link: ThreadLink;
   private readonly arenas: ThreadArenas;
   private readonly whenMade: (ticket: number) => Promise<void>;
@@ -82,11 +105,11 @@ export class ThreadTables implements WriteTables {
   private renewals = 0;
 
   /**
-   * @param news everything there is now
    * @param whenMade resolves when the owner has made what it gave a ticket for
    */
-  constructor(shared: SharedState, link: ThreadLink, arenas: ThreadArenas, news: CatalogNews, whenMade: (ticket: number) => Promise<void>) {
+  constructor({ shared, shards, link, arenas, news }: ThreadTablesParts, whenMade: (ticket: number) => Promise<void>) {
     this.whenMade = whenMade;
+    this.shards = shards;
     this.shared = shared;
     this.link = link;
     this.arenas = arenas;
@@ -176,7 +199,7 @@ export class ThreadTables implements WriteTables {
   private take({ version, isWhole, changes }: CatalogNews): void {
     if (isWhole) {
       const kept = new Set(changes.flatMap((change) => (change.kind === "schema" ? [change.schema.id] : [])));
-      for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(id)) this.drop(id);
+      for (const id of [...this.byId.keys(), ...this.logicalTables.ids()]) if (!kept.has(this.shards.tableOf(id))) this.drop(id);
     }
     for (const change of changes) this.apply(change);
     this.version = version;
@@ -201,8 +224,8 @@ export class ThreadTables implements WriteTables {
     if (physicalTableOf(schema) !== undefined) return this.logicalTables.put(schema);
     const known = this.byId.get(schema.id);
     if (known === undefined) {
-      const table = new MirrorTable(schema, this.arenas, this.shared);
-      this.byId.set(schema.id, table);
+      const table = this.made(schema);
+      for (const each of table.all) this.byId.set(each.id, each);
       this.byName.set(tableNameKey(schema.database, schema.name), table);
       return;
     }
@@ -212,17 +235,25 @@ export class ThreadTables implements WriteTables {
       this.byName.set(tableNameKey(schema.database, schema.name), known);
       this.epoch++; // Keys of a decoder say the old name.
     }
-    known.setSchema(schema);
+    for (const each of known.all) each.setSchema(schema);
+  }
+
+  private made(schema: TableSchema): MirrorTable {
+    const ids = isPhysicalTable(schema) ? [schema.id] : this.shards.regionsOf(schema.id);
+    const others = ids.slice(1).map((id) => new MirrorTable(schema, id, this.arenas, this.shared));
+    return new MirrorTable(schema, schema.id, this.arenas, this.shared, others);
   }
 
   private drop(tableId: TableId): void {
     if (this.logicalTables.drop(tableId)) this.epoch++;
     const table = this.byId.get(tableId);
     if (table === undefined) return;
-    this.byId.delete(tableId);
     this.forgetName(table);
     this.epoch++;
-    table.memory.rotate();
+    for (const each of table.all) {
+      this.byId.delete(each.id);
+      each.memory.rotate();
+    }
   }
 
   /** A whole catalog comes in no particular order: the name may be another table's by now. */

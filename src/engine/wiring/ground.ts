@@ -28,6 +28,7 @@ import { CatalogPlans } from "../schema/catalog-plans.ts";
 import { type CatalogPort, localCatalog } from "../schema/catalog-port.ts";
 import { Commits } from "../schema/commits.ts";
 import { FileIds } from "../schema/file-ids.ts";
+import { type Shards, shardsOf } from "../schema/shards.ts";
 import { SchemaStore } from "../schema/schema-store.ts";
 import { CatalogFeed } from "../threads/catalog-feed.ts";
 import { SharedState } from "../threads/shared-state.ts";
@@ -62,6 +63,7 @@ export interface Ground {
   readonly sequences: SequenceCounter;
   readonly fileIds: FileIds;
   readonly schemas: SchemaStore;
+  readonly shards: Shards;
   readonly plans: CatalogPlans;
   readonly catalog: CatalogPort;
   readonly live: LiveTables;
@@ -97,9 +99,10 @@ export function layGround(parts: EngineParts): Ground {
   const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
   const places = new PlaceWatch(parts.places ?? [], troubles);
   const damaged = new DamagedFiles(files, troubles, logger);
+  const shards = shardsOf(meta, parts.shards ?? 1);
   const schemas = new SchemaStore(meta);
   const plans = new CatalogPlans(schemas, clock);
-  const local = localCatalog(meta, commits, schemas);
+  const local = localCatalog(meta, commits, schemas, shards);
   const catalog = parts.catalog?.(local) ?? local;
   const live = new LiveTables();
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
@@ -122,6 +125,7 @@ export function layGround(parts: EngineParts): Ground {
     sequences,
     fileIds: new FileIds(meta, commits),
     schemas,
+    shards,
     plans,
     catalog,
     live,

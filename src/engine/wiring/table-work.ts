@@ -72,9 +72,11 @@ function makeTables(
   told: { readonly deleter: Deleter; onGone(gone: GoneTables): void },
 ): TablesInForce {
   const { deleter } = told;
-  const { schemas, plans, catalog, live, feed, sequences, meta, files, clock, logger, cache, expiry, streams, sure, shared } = ground;
+  const { schemas, shards, plans, catalog, live, feed, sequences, meta, files, clock, logger, cache, expiry, streams, sure, shared } =
+    ground;
   return new TablesInForce({
     schemas,
+    shards,
     plans,
     catalog,
     onGone: (gone) => told.onGone(gone),
@@ -96,12 +98,13 @@ function makeTables(
 }
 
 function makeWritePath(ground: Ground, inForce: TablesInForce): WritePath {
-  const { wal, writer, clock, sequences, expiry, sure, streams, shared } = ground;
+  const { shards, wal, writer, clock, sequences, expiry, sure, streams, shared } = ground;
   return new WritePath({
     wal,
     writer,
     clock,
     tables: inForce.forWrites(),
+    shards,
     sequences,
     expiry,
     sure,

@@ -27,6 +27,8 @@ import { MetricWrites, type RoutedBatch } from "../metric/metric-writes.ts";
 import type { LogWriter } from "../log/log-writer.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "../series/series-mapper.ts";
+import type { Shards } from "../schema/shards.ts";
+import { knownInShards, type PlacedWrite, ShardedKeys } from "./sharded-keys.ts";
 import { type PendingWrite, tableSteps } from "./table-steps.ts";
 import { convertTimes, splitForUnit, takeWriteRows } from "../time/time-conversion.ts";
 import { carrierName, isRefusal, type TableSteps, WriteRefusals } from "../table/write-refusals.ts";
@@ -42,6 +44,7 @@ export interface WritePathParts {
   readonly tables: WriteTables;
   readonly sequences: SequenceCounter;
   readonly expiry: Expiry;
+  readonly shards: Shards;
   /** From the append on, whatever fails ends the process: nobody knows whether the record will be read back. */
   readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
@@ -87,6 +90,7 @@ const COMMIT_SPLITS_MAX = 256;
 export class WritePath {
   private readonly parts: WritePathParts;
   private readonly mapper: SeriesMapper = new SeriesMapper();
+  private readonly shards: ShardedKeys;
   private readonly metrics: MetricWrites;
   private readonly labelPlans: LabelPlans = new LabelPlans();
   private scratch: Uint32Array = new Uint32Array(16_384);
@@ -94,6 +98,7 @@ export class WritePath {
   constructor(parts: WritePathParts) {
     this.parts = parts;
     this.metrics = new MetricWrites(parts.tables, parts.clock);
+    this.shards = new ShardedKeys(parts.shards, parts.tables);
   }
 
   /**
@@ -111,7 +116,7 @@ export class WritePath {
     }
     const { writes, seriesOfKey } = evolved;
     const later = undefined;
-    const parts = writes.flatMap((write) => this.partsOf(database, write, refusals));
+    const parts = writes.flatMap((write) => this.partsOf(database, batch.dictionary, write, refusals));
     const refusedRows = refusals.rowCount;
     const rowCount = rowsOf(given) - refusedRows;
     const refused = refusals.error(rowCount, refusedRows);
@@ -124,7 +129,7 @@ export class WritePath {
     let record: readonly Uint8Array[];
     try {
       for (const part of parts) {
-        const { chunk, entry } = this.prepareChunk(part, seriesOfKey, segment, sequence);
+        const { chunk, entry } = this.prepareChunk(part, part.seriesOfKey ?? seriesOfKey, segment, sequence);
         prepared.push(chunk);
         entries.push(entry);
       }
@@ -162,20 +167,26 @@ export class WritePath {
   }
 
   /** A write in pieces as its table takes them; none when its values refuse it. */
-  private partsOf(database: string, write: TableWrite, refusals: WriteRefusals): readonly ChunkPart[] {
+  private partsOf(database: string, dictionary: SeriesDictionary, write: TableWrite, refusals: WriteRefusals): readonly ChunkPart[] {
     const target = this.targetOf(database, write);
-    const { schema, plan } = target;
     try {
-      return splitForUnit(write, plan.timeUnit).map((part) => ({
-        target,
-        write: part,
-        columns: part.tablesOfKeys === true ? valueSource(target, part) : columnSources(schema, plan, part, this.parts.clock),
-        times: convertTimes(part.times, part.rowCount, part.timeUnit, plan.timeUnit),
-      }));
+      if (target.shards === undefined) return this.partsIn({ target, write });
+      return this.shards.placed(database, dictionary, write, target.shards).flatMap((placed) => this.partsIn(placed));
     } catch (error) {
       refusals.refuse(write.table, error, write.rowCount);
       return [];
     }
+  }
+
+  private partsIn({ target, write, seriesOfKey }: PlacedWrite): readonly ChunkPart[] {
+    const { schema, plan } = target;
+    return splitForUnit(write, plan.timeUnit).map((part) => ({
+      target,
+      seriesOfKey,
+      write: part,
+      columns: part.tablesOfKeys === true ? valueSource(target, part) : columnSources(schema, plan, part, this.parts.clock),
+      times: convertTimes(part.times, part.rowCount, part.timeUnit, plan.timeUnit),
+    }));
   }
 
   private prepareChunk(
@@ -307,7 +318,8 @@ export class WritePath {
     seriesOfKey: Uint32Array,
   ): void {
     const target = this.targetOf(database, write);
-    if (write.tablesOfKeys === true) {
+    if (target.shards !== undefined) knownInShards(keys, seriesOfKey);
+    else if (write.tablesOfKeys === true) {
       const labels = new LabelResolver(database, target, this.parts.tables, this.labelPlans);
       for (const key of keys) seriesOfKey[key] = labels.seriesOf(key, dictionary);
     } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
@@ -362,9 +374,7 @@ interface PlannedBatch {
 }
 
 /** Rows that become one chunk, as their table takes them. */
-interface ChunkPart {
-  readonly target: WriteTarget;
-  readonly write: TableWrite;
+interface ChunkPart extends PlacedWrite {
   readonly columns: readonly ColumnSource[];
   readonly times: TimeVector;
 }

@@ -25,6 +25,9 @@ export interface MetaChange {
 /** Entry that a store has whose entries came from a version without checksums, until somebody has held them against something else. */
 export const UNVERIFIED_KEY = "unverified";
 
+/** Entry that a store has whose tables lie in several shards: how many. Servers that know one must not open it. */
+export const SHARDS_KEY = "shards";
+
 export interface MetaStore {
   get(key: string): MetaValue | undefined;
   /** All entries whose key begins with `prefix`, in the order of the keys' UTF-8 bytes. */

@@ -4,10 +4,12 @@
  */
 import { Database } from "bun:sqlite";
 import { crc32 } from "../../base/bytes/hash.ts";
-import { UNVERIFIED_KEY } from "./meta-store.ts";
+import { SHARDS_KEY, UNVERIFIED_KEY } from "./meta-store.ts";
 
 /** Version of the layout. */
-const VERSION = 2;
+export const VERSION = 2;
+/** The same, with entries of several shards: an older server would not see the rows of most. */
+export const VERSION_SHARDS = 3;
 
 /** As `ALTER TABLE` leaves a table of version 1. */
 const META_SQL = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID";
@@ -45,8 +47,8 @@ export function resealed({ entries, sum }: Seal, old: number | undefined, made: 
 /** Makes the tables, or brings those of an older version to this one, in one transaction. @throws Error for a newer version */
 export function makeLayout(database: Database): void {
   const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version > VERSION) throw new Error(`it has format version ${version}; this server knows up to ${VERSION}`);
-  if (version === VERSION) return;
+  if (version > VERSION_SHARDS) throw new Error(`it has format version ${version}; this server knows up to ${VERSION_SHARDS}`);
+  if (version === VERSION || version === VERSION_SHARDS) return;
   const tableCount = database.query("SELECT 1 FROM sqlite_schema").all().length;
   if (version === 0 && tableCount > 0) throw new Damage("it has tables and no format version");
   // A crash leaves the old state or the new one.
@@ -75,9 +77,15 @@ export function writeCopy(path: string, entries: ReadonlyMap<string, string>): v
       seal = resealed(seal, undefined, crc);
     }
     database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
+    if (entries.has(SHARDS_KEY)) markShards(database);
   } finally {
     database.close();
   }
+}
+
+/** Has older servers refuse the database, by its version. */
+export function markShards(database: Database): void {
+  database.run(`PRAGMA user_version = ${VERSION_SHARDS}`);
 }
 
 /** Version 1 had no checksums: what it holds is believed this once, if the database is whole. */

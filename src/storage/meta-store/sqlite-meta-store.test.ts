@@ -59,12 +59,27 @@ describe("a meta store file", () => {
   test("of a newer version is refused by name, and left to others", () => {
     const path = join(root, "newer.db");
     const database = new Database(path, { create: true });
-    database.run("PRAGMA user_version = 3");
+    database.run("PRAGMA user_version = 4");
     database.close();
-    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 3; this server knows up to 2`);
+    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 4; this server knows up to 3`);
     const again = new Database(path);
     again.run("PRAGMA locking_mode = EXCLUSIVE");
     again.run("BEGIN EXCLUSIVE"); // The refused store holds no lock.
+    again.close();
+  });
+
+  test("of several shards has a version that servers of one refuse", () => {
+    const path = join(root, "shards.db");
+    const versionOf = (file: string): number | undefined =>
+      new Database(file).query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version;
+    const store = openSqliteMetaStore(path);
+    store.commit([{ key: "a", value: 1 }]);
+    expect(versionOf(path)).toBe(2);
+    store.commit([{ key: "shards", value: 3 }]);
+    expect(versionOf(path)).toBe(3);
+    store.close();
+    const again = openSqliteMetaStore(path);
+    expect(again.get("shards")).toBe(3);
     again.close();
   });
 

@@ -12,8 +12,8 @@ import { corrupted, DbError, errorText } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { type FileIdentity, identityOf, lostNow } from "../file-identity.ts";
-import type { LocalMetaStore, MetaChange, MetaValue } from "./meta-store.ts";
-import { checkAll, checkEntry, Damage, entryCrc, makeLayout, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
+import { type LocalMetaStore, type MetaChange, type MetaValue, SHARDS_KEY } from "./meta-store.ts";
+import { checkAll, checkEntry, Damage, entryCrc, makeLayout, markShards, readSeal, resealed, type StoredEntry } from "./sqlite-layout.ts";
 
 const RESTORE =
   "put back a copy of meta.db (without its -wal and -shm) that belongs to this data directory; without one, move the directory away and " +
@@ -139,6 +139,7 @@ class SqliteMetaStore implements LocalMetaStore {
       else put.run(key, text, crc);
     }
     this.database.query("UPDATE seal SET entries = ?, sum = ? WHERE id = 0").run(seal.entries, seal.sum);
+    if (changes.some(({ key }) => key === SHARDS_KEY)) markShards(this.database);
     failPoint("meta.in-commit");
   }
 

@@ -2,6 +2,7 @@
  * The log: each segment's headers, records and payloads by their checksums, whether segments follow each other as they say, the statements
  * of `ends`, and the list of threads' logs. What a start would call damage or a torn tail is a finding here, with the bytes.
  */
+import type { TableId } from "../../base/units.ts";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,6 +36,8 @@ const ADVICE =
 export interface LogFacts {
   readonly nextTableId: number;
   readonly hasLog: boolean;
+  /** The table of a region. */
+  readonly tableOf: (region: TableId) => TableId;
 }
 
 /** What was read. */
@@ -203,7 +206,7 @@ class LogCheck {
     }
     try {
       for (const { tableId } of decodeWriteRecord(sequence, payload).entries) {
-        if (tableId < this.facts.nextTableId) continue;
+        if (this.facts.tableOf(tableId) < this.facts.nextTableId) continue;
         this.say(
           path,
           start,

@@ -2,6 +2,7 @@
  * The meta store: its pages, its entries by their checksums, the seal that counts them, its journal, and whether its entries fit together.
  * A copy is opened, so that the directory stays as it is: SQLite would move the journal into the database.
  */
+import { ONE_SHARD, Shards } from "../../engine/schema/shards.ts";
 import { Database } from "bun:sqlite";
 import { copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -11,8 +12,8 @@ import { errorText } from "../../base/error.ts";
 import type { TableId } from "../../base/units.ts";
 import { decodeFile, decodeSchema, LOG_KEY, numberOf, objectOf } from "../../engine/schema/meta-codec.ts";
 import { decodeView } from "../../engine/schema/view-entries.ts";
-import type { MetaValue } from "../../storage/meta-store/meta-store.ts";
-import { checkAll, type StoredEntry } from "../../storage/meta-store/sqlite-layout.ts";
+import { type MetaValue, SHARDS_KEY } from "../../storage/meta-store/meta-store.ts";
+import { checkAll, type StoredEntry, VERSION, VERSION_SHARDS } from "../../storage/meta-store/sqlite-layout.ts";
 import { type DataFile, dataFileName } from "../../storage/sst/data-file.ts";
 import { checkJournal } from "./check-journal.ts";
 import type { CheckSink } from "./finding.ts";
@@ -25,8 +26,6 @@ const HEADER_BYTES = 100;
 const COUNTER_AT = 24;
 const LENGTH_AT = 28;
 const NO_PAGES: ReadonlyMap<number, number> = new Map();
-/** The layout whose entries have checksums. */
-const VERSION = 2;
 const ADVICE =
   "restore the store, or its meta.db, from a backup (varve restore); without one, read the data files, which are Parquet, into a new one";
 const MEANS = "the server does not start: it would not know which tables and files there are";
@@ -40,6 +39,8 @@ export interface KnownStore {
   readonly nextTableId: number;
   /** Whether there must be a log. */
   readonly hasLog: boolean;
+  /** The table of a region. */
+  readonly tableOf: (region: TableId) => TableId;
 }
 
 /** Checks the meta store of a data directory; undefined when it cannot be read. */
@@ -96,17 +97,17 @@ function readStore(path: string, sink: CheckSink): KnownStore | undefined {
     const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
     if (version === 1)
       sink.note("the meta store is of version 1, whose entries have no checksums: a start of this version gives them some");
-    else if (version !== VERSION) {
+    else if (version !== VERSION && version !== VERSION_SHARDS) {
       sink.finding({
         file: FILE,
         offset: 60,
-        what: `it has format version ${version}; this Varve knows up to ${VERSION}`,
+        what: `it has format version ${version}; this Varve knows up to ${VERSION_SHARDS}`,
         means: MEANS,
         advice: ADVICE,
       });
       return undefined;
     }
-    if (version === VERSION) checkAll(database);
+    if (version !== 1) checkAll(database);
     checkTables(database, sink);
     return new Entries(sink).read(database.query<StoredEntry, []>("SELECT key, value FROM meta ORDER BY key").iterate());
   } finally {
@@ -185,6 +186,7 @@ class Entries {
   private nextFileId = 1;
   private nextTableId = 1;
   private hasLog = false;
+  private shards: Shards = ONE_SHARD;
 
   constructor(sink: CheckSink) {
     this.sink = sink;
@@ -199,8 +201,8 @@ class Entries {
       }
     }
     this.compare();
-    const { files, flushed, nextFileId, nextTableId, hasLog } = this;
-    return { files, flushed, nextFileId, nextTableId, hasLog };
+    const { files, flushed, nextFileId, nextTableId, hasLog, shards } = this;
+    return { files, flushed, nextFileId, nextTableId, hasLog, tableOf: (region) => shards.tableOf(region) };
   }
 
   private take(key: string, value: MetaValue): void {
@@ -231,6 +233,9 @@ class Entries {
       case LOG_KEY:
         this.hasLog = true;
         return;
+      case SHARDS_KEY:
+        this.shards = new Shards(numberOf(key, value));
+        return;
       case "unclean":
       case "unverified":
       case "probe":
@@ -245,7 +250,7 @@ class Entries {
     for (const file of this.files) {
       const table = Number(file.name.split("/")[1]) as TableId; // A name that is no data file's is told below.
       if (file.name !== dataFileName(table, file.id)) this.say(`the entry of file ${file.id} names ${file.name}`);
-      if (!this.tables.has(table)) this.say(`file ${file.name} is of a table that there is not`);
+      if (!this.tables.has(this.shards.tableOf(table))) this.say(`file ${file.name} is of a table that there is not`);
       if (file.id >= this.nextFileId) this.say(`file ${file.name} has an id that was not given out: ${this.nextFileId} is the next`);
       const flushed = this.flushed.get(table) ?? 0;
       if (file.sequence > flushed)
@@ -254,7 +259,8 @@ class Entries {
     for (const [id, name] of this.tables) {
       if (id >= this.nextTableId) this.say(`table ${name} has an id that was not given out: ${this.nextTableId} is the next`);
     }
-    for (const id of this.tables.keys()) if (!this.flushed.has(id)) this.flushed.set(id, 0);
+    for (const table of this.tables.keys())
+      for (const id of this.shards.regionsOf(table)) if (!this.flushed.has(id)) this.flushed.set(id, 0);
   }
 
   private say(what: string): void {

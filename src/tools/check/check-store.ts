@@ -3,6 +3,7 @@
  *
  *   meta store (pages, entries, journal) ─► data files that it names ─► files that it does not name ─► log ─► what else lies there
  */
+import { type TableId, tableId } from "../../base/units.ts";
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -73,7 +74,11 @@ export async function checkStore(place: CheckedPlace, sink: CheckSink): Promise<
     const shown = relative(home, path);
     return shown.startsWith("..") ? path : shown;
   };
-  const facts = { nextTableId: known?.nextTableId ?? Number.POSITIVE_INFINITY, hasLog: known?.hasLog ?? false };
+  const facts = {
+    nextTableId: known?.nextTableId ?? Number.POSITIVE_INFINITY,
+    hasLog: known?.hasLog ?? false,
+    tableOf: known?.tableOf ?? ((id: TableId) => id),
+  };
   const logs = await checkLogs(logFolder, show, facts, sink);
   await tellRest(place, show, sink);
   return { dataFiles: known?.files.length ?? 0, ...logs };
@@ -108,7 +113,7 @@ async function tellUnnamed(name: string, size: number, known: KnownStore, lackin
     sink.unused({ file, from: 0, to: size, why: "no file of the store" });
     return sink.note(`${file} is no file of the store: a start leaves it alone, or deletes it if its name ends in .tmp`);
   }
-  if (Number(id) >= known.nextFileId || Number(table) >= known.nextTableId) {
+  if (Number(id) >= known.nextFileId || known.tableOf(tableId(Number(table))) >= known.nextTableId) {
     return sink.finding({
       file,
       what: `the meta store has given out ids of files below ${known.nextFileId} and of tables below ${known.nextTableId}`,

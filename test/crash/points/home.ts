@@ -2,6 +2,9 @@
  * A data directory with an engine on the parts of a server: log, SQLite, files. Flushes and merges run in place, so that every fail point
  * is passed on this thread, and a copy of the directory at that moment is what a SIGKILL there leaves.
  */
+import { tableId } from "../../../src/base/units.ts";
+import { Shards } from "../../../src/engine/schema/shards.ts";
+import { tableFolder } from "../../../src/storage/sst/data-file.ts";
 import { Database } from "bun:sqlite";
 import { appendFileSync, cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -160,11 +163,13 @@ export function namedFiles(path: string): { readonly known: Map<string, number>;
   const meta = new Database(join(path, "meta.db"));
   const tables = meta.query<{ key: string }, []>("SELECT key FROM meta WHERE key LIKE 'table/%'").all();
   const entries = meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key LIKE 'file/%'").all();
+  const shards = new Shards(Number(meta.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'shards'").get()?.value ?? 1));
   meta.close();
+  const regions = tables.flatMap(({ key }) => shards.regionsOf(tableId(Number(key.slice("table/".length)))));
   const files = entries.map(({ value }) => JSON.parse(value) as { readonly name: string; readonly byteLength: number });
   return {
     known: new Map(files.map(({ name, byteLength }) => [name, byteLength])),
-    folders: new Set(["tables", ...tables.map(({ key }) => `tables/${key.slice("table/".length)}`)]),
+    folders: new Set(["tables", ...regions.map(tableFolder)]),
   };
 }
 
