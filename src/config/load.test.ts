@@ -415,6 +415,7 @@ data_home = "./varve_data"
 copy_root = "./varve_data/copy"
 copy_endpoints = []
 type = "File"
+shards = 1
 cache_capacity = "5GiB"
 memtable_size = "32MiB"
 write_buffer_limit = "192MiB"
