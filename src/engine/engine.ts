@@ -248,8 +248,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    const failures = await this.parts.flusher.flushTogether(this.parts.inForce.regionsOf(database, table));
-    for (const failure of failures.values()) throw failure;
+    await this.parts.flusher.flush(...this.parts.inForce.regionsOf(database, table));
   }
 
   async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {

@@ -4,8 +4,10 @@
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
+import { STRING, TIMESTAMP_NANOSECOND } from "../../src/column/data-type.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { RowBatchBuilder } from "../../src/table/rows/row-batch-builder.ts";
 import { ALL_TIME, newScanMetrics, type ScanMetrics, type ScanRequest } from "../../src/table/scan.ts";
 import type { RowWriter, SchemaLookup, WriteOptions, WriteResult } from "../../src/table/write-batch.ts";
 import { textOf } from "./model.ts";
@@ -45,6 +47,16 @@ export function put(engine: LineWriter, lines: string, options: PutOptions = {})
   });
   if (result.errorCount > 0) throw new Error(result.errors.map(({ reason }) => reason).join("; "));
   return engine.write(database, result.batch, { ...AUTO, ...rest });
+}
+
+/** Deletes the row of a host and time from `cpu`, by its key. @throws what `delete` throws */
+export async function deleteKey(engine: Engine, host: string, time: bigint): Promise<void> {
+  const builder = new RowBatchBuilder("cpu", [
+    { name: "host", type: STRING, semantic: "tag" },
+    { name: TIME, type: TIMESTAMP_NANOSECOND, semantic: "timestamp" },
+  ]);
+  builder.add([host, time]);
+  await engine.delete("public", builder.batch());
 }
 
 /** Rows of a table as `value|value`, by default in the order of tags and time, of all columns in the order of the schema. */

@@ -111,9 +111,7 @@ export class TableChanges implements CatalogChanges {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.tables.schemas.schema(database, name);
     // What it merged until now stays merged.
-    if (old !== undefined && changesMerging(old, change)) {
-      for (const region of this.tables.regionsOf(database, name)) await this.parts.flusher.flush(region);
-    }
+    if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(...this.tables.regionsOf(database, name));
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     let id: TableId | undefined;
     const later = this.tables.make(() => {

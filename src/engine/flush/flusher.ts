@@ -71,9 +71,9 @@ export class Flusher {
     return this.running;
   }
 
-  /** Writes what the region has in memory to files. @throws DbError; its rows stay in memory and in the log */
-  async flush(region: Region): Promise<void> {
-    for (const failure of (await this.flushTogether([region])).values()) throw failure;
+  /** Writes what regions have in memory to files. @throws DbError of the first that failed; its rows stay in memory and in the log */
+  async flush(...regions: readonly Region[]): Promise<void> {
+    for (const failure of (await this.flushTogether(regions)).values()) throw failure;
   }
 
   /**

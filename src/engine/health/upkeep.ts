@@ -87,7 +87,7 @@ export class Upkeep {
 
   private async retry(): Promise<void> {
     const { troubles, leftovers } = this.parts;
-    // Not waited for: a store that hangs must not keep the rest from its turn. Never rejects.
+    // Not waited for: a store that hangs must not keep the rest from its turn. It rejects for a bug alone.
     if (troubles.has("metadata")) void this.parts.probeMeta();
     if (troubles.has("log_trim")) await this.parts.trimLog();
     if (troubles.has("file_delete")) {

@@ -7,28 +7,12 @@
  *
  * Where a series may lie in several parts, at different times, it is found again by its tags.
  */
+import { NumberList } from "../../base/bytes/number-list.ts";
 import type { DictionaryVector } from "../../column/vector.ts";
 import { compareTagValues } from "../../table/tag-value.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { compareText, tagScalar } from "../../storage/series/series-ranks.ts";
-
-const FIRST_SIZE = 64;
-
-/** Numbers that grow at their end. */
-class GrowingNumbers {
-  values: Uint32Array = new Uint32Array(FIRST_SIZE);
-  count = 0;
-
-  push(value: number): void {
-    if (this.count === this.values.length) {
-      const wider = new Uint32Array(this.values.length * 2);
-      wider.set(this.values);
-      this.values = wider;
-    }
-    this.values[this.count++] = value;
-  }
-}
 
 /** A tag column of all parts. */
 interface JoinedColumn {
@@ -36,9 +20,9 @@ interface JoinedColumn {
   readonly dictionary: (string | undefined)[];
   readonly codeOf: Map<string, number>;
   /** Joined code by the code of a part's series. */
-  readonly codes: readonly GrowingNumbers[];
+  readonly codes: readonly NumberList[];
   /** Joined code by joined series, as far as they were asked for. */
-  readonly ofSeries: GrowingNumbers;
+  readonly ofSeries: NumberList;
 }
 
 /** Where a series is: its part, and its number there. */
@@ -55,10 +39,10 @@ export class JoinedSeries implements SeriesView {
   /** The parts' own. */
   readonly parts: readonly SeriesView[];
   /** Joined number by the number of a part. */
-  private readonly joined: readonly GrowingNumbers[];
+  private readonly joined: readonly NumberList[];
   /** Part, and number in it, by joined number. */
-  private readonly partOf: GrowingNumbers = new GrowingNumbers();
-  private readonly numberOf: GrowingNumbers = new GrowingNumbers();
+  private readonly partOf: NumberList = new NumberList();
+  private readonly numberOf: NumberList = new NumberList();
   private readonly columns: Map<string, JoinedColumn> = new Map();
   private readonly repeating: readonly string[] | undefined;
   private readonly byTags: Map<string, number> = new Map();
@@ -68,7 +52,7 @@ export class JoinedSeries implements SeriesView {
   /** @param repeating names of all tags where a series may lie in several parts; undefined: each lies in one */
   constructor(parts: readonly SeriesView[], repeating?: readonly string[]) {
     this.parts = parts;
-    this.joined = parts.map(() => new GrowingNumbers());
+    this.joined = parts.map(() => new NumberList());
     this.repeating = repeating;
   }
 
@@ -79,7 +63,7 @@ export class JoinedSeries implements SeriesView {
 
   get count(): number {
     this.refresh();
-    return this.partOf.count;
+    return this.partOf.length;
   }
 
   codesOf(name: string): Uint32Array {
@@ -87,7 +71,7 @@ export class JoinedSeries implements SeriesView {
     const column = this.column(name);
     const { ofSeries } = column;
     const codesOfParts = this.parts.map((part) => part.codesOf(name));
-    for (let series = ofSeries.count; series < this.partOf.count; series++) {
+    for (let series = ofSeries.length; series < this.partOf.length; series++) {
       const part = this.partOf.values[series] as number;
       const code = (codesOfParts[part] as Uint32Array)[this.numberOf.values[series] as number] as number;
       ofSeries.push(this.joinedCode(column, name, part, code));
@@ -96,7 +80,7 @@ export class JoinedSeries implements SeriesView {
   }
 
   tagOf(column: string, series: number): string | undefined {
-    if (series >= this.partOf.count) this.refresh();
+    if (series >= this.partOf.length) this.refresh();
     return this.parts[this.partOf.values[series] as number]?.tagOf(column, this.numberOf.values[series] as number);
   }
 
@@ -108,7 +92,7 @@ export class JoinedSeries implements SeriesView {
     const column = this.column(name);
     for (const [part, view] of this.parts.entries()) {
       const { length } = view.dictionaryOf(name);
-      for (let code = column.codes[part]?.count ?? 0; code < length; code++) this.joinedCode(column, name, part, code);
+      for (let code = column.codes[part]?.length ?? 0; code < length; code++) this.joinedCode(column, name, part, code);
     }
     return column.dictionary;
   }
@@ -131,21 +115,21 @@ export class JoinedSeries implements SeriesView {
 
   /** Joined numbers of series of a part, which are its first `count` of `numbers`. */
   joinedOf(part: number, numbers: Uint32Array, count: number): Uint32Array {
-    const known = this.joined[part] as GrowingNumbers;
+    const known = this.joined[part] as NumberList;
     const joined = new Uint32Array(count);
     for (let i = 0; i < count; i++) {
       const number = numbers[i] as number;
-      if (number >= known.count) this.refresh();
+      if (number >= known.length) this.refresh();
       joined[i] = known.values[number] as number;
     }
     return joined;
   }
 
   private joinedCode(column: JoinedColumn, name: string, part: number, code: number): number {
-    const known = column.codes[part] as GrowingNumbers;
-    if (code >= known.count) {
+    const known = column.codes[part] as NumberList;
+    if (code >= known.length) {
       const dictionary = (this.parts[part] as SeriesView).dictionaryOf(name);
-      for (let next = known.count; next < dictionary.length; next++) known.push(codeOfText(column, dictionary[next]));
+      for (let next = known.length; next < dictionary.length; next++) known.push(codeOfText(column, dictionary[next]));
     }
     return known.values[code] as number;
   }
@@ -156,8 +140,8 @@ export class JoinedSeries implements SeriesView {
     const made: JoinedColumn = {
       dictionary: [undefined],
       codeOf: new Map<string, number>(),
-      codes: this.parts.map(() => new GrowingNumbers()),
-      ofSeries: new GrowingNumbers(),
+      codes: this.parts.map(() => new NumberList()),
+      ofSeries: new NumberList(),
     };
     this.columns.set(name, made);
     return made;
@@ -165,14 +149,14 @@ export class JoinedSeries implements SeriesView {
 
   private refresh(): void {
     for (const [part, view] of this.parts.entries()) {
-      const joined = this.joined[part] as GrowingNumbers;
+      const joined = this.joined[part] as NumberList;
       const { count } = view;
-      for (let number = joined.count; number < count; number++) joined.push(this.numbered(part, number, view));
+      for (let number = joined.length; number < count; number++) joined.push(this.numbered(part, number, view));
     }
   }
 
   private numbered(part: number, number: number, view: SeriesView): number {
-    const made = this.partOf.count;
+    const made = this.partOf.length;
     if (this.repeating !== undefined) {
       const tags = JSON.stringify(this.repeating.map((name) => view.tagOf(name, number) ?? null));
       const known = this.byTags.get(tags);
@@ -193,19 +177,19 @@ export class JoinedSeries implements SeriesView {
 /** The values of one tag column in one scan: parts have dictionaries of their own, and what a scan does not meet is in none. */
 export class ScannedTags {
   private readonly values = { dictionary: [undefined] as (string | undefined)[], codeOf: new Map<string, number>() };
-  private readonly known: Map<DictionaryVector["dictionary"], GrowingNumbers> = new Map();
+  private readonly known: Map<DictionaryVector["dictionary"], NumberList> = new Map();
 
   /** The first rows of a part's vector under codes of the scan. */
   joined({ codes, dictionary }: DictionaryVector, rowCount: number): DictionaryVector {
     let known = this.known.get(dictionary);
     if (known === undefined) {
-      known = new GrowingNumbers();
+      known = new NumberList();
       this.known.set(dictionary, known);
     }
     const joined = new Uint32Array(rowCount);
     for (let row = 0; row < rowCount; row++) {
       const code = codes[row] as number;
-      while (known.count <= code) known.push(codeOfText(this.values, dictionary[known.count]));
+      while (known.length <= code) known.push(codeOfText(this.values, dictionary[known.length]));
       joined[row] = known.values[code] as number;
     }
     return { kind: "dictionary", codes: joined, dictionary: this.values.dictionary };

@@ -12,7 +12,7 @@ import type { TagSet } from "../../table/series-dictionary.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { checkTags } from "../series/series-mapper.ts";
 import { LabelColumns } from "./label-columns.ts";
-import type { NumberList } from "./number-list.ts";
+import type { NumberList } from "../../base/bytes/number-list.ts";
 import type { PhysicalSeries, PhysicalTable } from "./physical-table.ts";
 import { SeriesListing } from "./series-listing.ts";
 

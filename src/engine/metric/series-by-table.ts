@@ -4,7 +4,7 @@
 import type { TableId } from "../../base/units.ts";
 import { textAt } from "../../column/text-table.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
-import { NumberList } from "./number-list.ts";
+import { NumberList } from "../../base/bytes/number-list.ts";
 
 /** Of a list that has grown by doubling. */
 const BYTES_PER_SERIES = 6;

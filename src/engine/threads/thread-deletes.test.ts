@@ -1,7 +1,7 @@
 /** Deletes and expiry beside ingest threads: a delete hides by sequence, whichever thread wrote the rows and whenever it tells of them. */
 import { staysSo } from "../../../test/engine/stays-so.ts";
 import { describe, expect, test } from "bun:test";
-import { put, read, refusal } from "../../../test/engine/lines.ts";
+import { deleteKey, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
 import { INT64, STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
@@ -14,15 +14,6 @@ const NOW = 1_700_006_400n * SECOND;
 const start = (options: MachineOptions = {}): Promise<Machine> => Machine.start({ threads: 2, ...options });
 const rows = (machine: Machine): Promise<string[]> => read(machine.engine, "cpu");
 
-async function deleteKey(machine: Machine, host: string, time: bigint): Promise<void> {
-  const builder = new RowBatchBuilder("cpu", [
-    { name: "host", type: STRING, semantic: "tag" },
-    { name: "greptime_timestamp", type: TIMESTAMP_NANOSECOND, semantic: "timestamp" },
-  ]);
-  builder.add([host, time]);
-  await machine.engine.delete("public", builder.batch());
-}
-
 async function deleteAll(machine: Machine): Promise<number> {
   return (await machine.engine.table("public", "cpu")?.deleteRange({ timeRange: ALL_TIME, tagPredicates: [] })) ?? 0;
 }
@@ -31,7 +22,7 @@ describe("a delete beside ingest threads", () => {
   test("takes rows and series that a thread has just acknowledged, by their keys", async () => {
     const machine = await start();
     await put(machine.writer(1), "cpu,host=a v=1i 1\ncpu,host=b v=2i 1");
-    await deleteKey(machine, "a", 1n);
+    await deleteKey(machine.engine, "a", 1n);
     await staysSo(machine, ["'b'|2|1"]);
   });
 
@@ -51,7 +42,7 @@ describe("a delete beside ingest threads", () => {
       await put(machine.engine, "cpu,host=a v=0i 1");
       machine.logOf(1).hold();
       const before = put(machine.writer(1), "cpu,host=a v=1i 1");
-      await deleteKey(machine, "a", 1n);
+      await deleteKey(machine.engine, "a", 1n);
       await put(machine.writer(2), "cpu,host=a v=2i 2");
       const flushed = how === "flushed before the row is told of" ? machine.engine.flushTable("public", "cpu") : undefined;
       expect(await rows(machine)).toEqual(["'a'|2|2"]);
@@ -67,7 +58,7 @@ describe("a delete beside ingest threads", () => {
     const machine = await start();
     await put(machine.engine, "cpu,host=a v=0i 1");
     machine.wal.hold();
-    const deleted = deleteKey(machine, "a", 1n);
+    const deleted = deleteKey(machine.engine, "a", 1n);
     await Bun.sleep(1); // The delete has its number, and waits for the log.
     await put(machine.writer(1), "cpu,host=a v=1i 1");
     expect(await rows(machine)).toEqual(["'a'|1|1"]);
@@ -82,8 +73,8 @@ describe("a delete beside ingest threads", () => {
     machine.logOf(2).hold();
     const late = put(machine.writer(2), "cpu,host=a v=2i 2\ncpu,host=b v=2i 2");
     const flushed = machine.engine.flushTable("public", "cpu"); // Seals a memtable that thread 2 has yet to fill.
-    await deleteKey(machine, "a", 2n);
-    await deleteKey(machine, "a", 1n);
+    await deleteKey(machine.engine, "a", 2n);
+    await deleteKey(machine.engine, "a", 1n);
     machine.logOf(2).release();
     await Promise.all([late, flushed]);
     await staysSo(machine, ["'b'|1|1", "'b'|2|2"]);
@@ -93,7 +84,7 @@ describe("a delete beside ingest threads", () => {
     const machine = await start();
     await put(machine.writer(1), "cpu,host=a v=1i 1");
     machine.wal.failNextWrite("no space left");
-    await refusal(deleteKey(machine, "a", 1n));
+    await refusal(deleteKey(machine.engine, "a", 1n));
     await staysSo(machine, ["'a'|1|1"]);
   });
 });

@@ -1,12 +1,10 @@
 /** What records say of themselves: a writer a log and process, numbers without holes but where the log failed, the catalogue's version. */
 import { describe, expect, spyOn, test } from "bun:test";
-import { put, read, refusal } from "../../../test/engine/lines.ts";
+import { deleteKey, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
-import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import type { RecordOrigin } from "../../storage/memtable/record-origin.ts";
 import { decodeWriteRecord } from "../../storage/memtable/write-record.ts";
-import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 
 /** What the records of a thread's log say, after which it takes no more of them; their segments are those of the log. */
 async function originsOf(machine: Machine, thread = 0): Promise<RecordOrigin[]> {
@@ -26,19 +24,10 @@ function numbersOf(origins: readonly RecordOrigin[]): (readonly [number: number,
   return origins.map(({ number, segment }) => [number, segment]);
 }
 
-async function deleteKey(machine: Machine, host: string, time: bigint): Promise<void> {
-  const builder = new RowBatchBuilder("cpu", [
-    { name: "host", type: STRING, semantic: "tag" },
-    { name: "greptime_timestamp", type: TIMESTAMP_NANOSECOND, semantic: "timestamp" },
-  ]);
-  builder.add([host, time]);
-  await machine.engine.delete("public", builder.batch());
-}
-
 test("writes and deletes of a process are of one writer, numbered as they are logged", async () => {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1");
-  await deleteKey(machine, "a", 1n);
+  await deleteKey(machine.engine, "a", 1n);
   await put(machine.engine, "cpu,host=a v=2i 2\nmem,host=a v=2i 2"); // One record, two tables.
   const origins = await originsOf(machine);
   expect(numbersOf(origins)).toEqual([1, 2, 3].map((number) => [number, 1]));

@@ -1,4 +1,4 @@
-import { longer } from "../../base/bytes/longer-array.ts";
+import { longer } from "./longer-array.ts";
 
 /** A list of whole numbers that grows at its end: 4 B each. */
 export class NumberList {
