@@ -5,9 +5,10 @@ import { RestingHeap } from "./base/memory/resting-heap.ts";
 import { systemClock } from "./base/clock.ts";
 import { answerProfile, type ProfileMessage } from "./base/profile/thread-profiles.ts";
 import { ServerMemory } from "./base/memory/server-memory.ts";
+import { opensJoined } from "./engine/joined/joined-share.ts";
 import type { QueryWorkerStart } from "./query-threads.ts";
 import type { FromQueryWorker, ToQueryWorker } from "./query/workers/messages.ts";
-import { PartServer } from "./query/workers/serve-parts.ts";
+import { PartServer, type PartStorage } from "./query/workers/serve-parts.ts";
 import { PageCache } from "./storage/cache/page-cache.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { SnapshotStorage } from "./storage/share/snapshot-storage.ts";
@@ -28,8 +29,14 @@ function start({ root, cacheBytes, openFilesMax }: QueryWorkerStart): PartServer
   const cache = new PageCache(cacheBytes, () => memory.onGarbage());
   const onWarning = (text: string): void => send({ kind: "warning", text });
   const storage = new SnapshotStorage(localFileStore(root, openFilesMax), cache, onWarning);
+  const parts: PartStorage = {
+    open: opensJoined((snapshot) => storage.open(snapshot)),
+    cacheBytes: () => storage.cacheBytes(),
+    giveBack: (bytes) => storage.giveBack(bytes),
+    mayGrow: () => storage.mayGrow(),
+  };
   const resting = new RestingHeap(RESTING_HEAP_BYTES_MAX);
-  return new PartServer(storage, scheduler, send, () => resting.rest(storage.cacheBytes()));
+  return new PartServer(parts, scheduler, send, () => resting.rest(storage.cacheBytes()));
 }
 
 let server: PartServer | undefined;

@@ -57,6 +57,8 @@ export interface ScannedTable {
    * wanted in a way that parts cannot give. Absent: the table does not do that.
    */
   share?(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined>;
+  /** How many rows a request meets, about, told before any file is opened. Absent: it is not known. */
+  rowsAbout?(request: ScanRequest): number;
   /** Absent: they are not known. */
   statistics?(): TableStatistics;
   /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */

@@ -680,7 +680,15 @@ function describe(request: object): string {
 /** Series and times of the rows of a table that are chosen by their place in the order "series-time", a part for each base of times. */
 async function keysOf(table: Table, timeName: string, chosen: readonly boolean[]): Promise<RowKeys[]> {
   const parts = new Map<bigint, { readonly series: number[]; readonly offsets: number[] }>();
-  const request = { projection: [timeName], timeRange: ALL_TIME, tagPredicates: [], fieldBounds: [], order: "series-time" as const };
+  const numbers = table.series;
+  const request = {
+    projection: [timeName],
+    timeRange: ALL_TIME,
+    tagPredicates: [],
+    fieldBounds: [],
+    order: "series-time" as const,
+    numbers,
+  };
   let at = 0;
   for await (const { rowCount, vectors, runs } of table.scan(request)) {
     const [times] = vectors;
@@ -698,6 +706,7 @@ async function keysOf(table: Table, timeName: string, chosen: readonly boolean[]
   return Array.from(parts, ([base, { series, offsets }]) => ({
     rowCount: series.length,
     series: Uint32Array.from(series),
+    numbers,
     times: { kind: "time", base, offsets: Float64Array.from(offsets), validity: undefined },
   }));
 }

@@ -4,6 +4,7 @@ import { fixedClock } from "../../src/base/clock.ts";
 import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
+import { opensJoined } from "../../src/engine/joined/joined-share.ts";
 import { snapshotStorage } from "./in-parts.ts";
 import { localHelpers, localWorkers } from "./local-workers.ts";
 import { type Answer, FIXTURE_NOW, runSql, runReferences } from "./query-fixture.ts";
@@ -48,8 +49,8 @@ export class EngineFixture {
   both(text: string): Promise<Answer> {
     const storage = snapshotStorage(this.machine.store);
     return runReferences(text, this.contextOf(), [
-      localWorkers((snapshot) => storage.open(snapshot)),
-      ...localHelpers((snapshot) => storage.open(snapshot)),
+      localWorkers(opensJoined((snapshot) => storage.open(snapshot))),
+      ...localHelpers(opensJoined((snapshot) => storage.open(snapshot))),
     ]);
   }
 

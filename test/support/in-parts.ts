@@ -1,9 +1,12 @@
 /** A table whose scans run in parts, as on other threads: the snapshot is cloned and its files are opened again. */
+import { opensJoined } from "../../src/engine/joined/joined-share.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
 import { PageCache } from "../../src/storage/cache/page-cache.ts";
 import { SnapshotStorage } from "../../src/storage/share/snapshot-storage.ts";
 import type { Table } from "../../src/table/catalog.ts";
+import { columnNamed } from "../../src/table/not-found.ts";
 import type { ScanBatch, ScanRequest } from "../../src/table/scan.ts";
+import type { ScanPart } from "../../src/table/shared-scan.ts";
 import { FINE } from "./local-workers.ts";
 
 const PAGE_CACHE_BYTES = 1024 * 1024;
@@ -29,12 +32,31 @@ async function* scanParts(table: Table, storage: SnapshotStorage, request: ScanR
     yield* table.scan(request);
     return;
   }
-  const source = storage.open(structuredClone(shared.snapshot));
+  const source = opensJoined((own) => storage.open(own))(structuredClone(shared.snapshot));
   try {
     const { tagPredicates: _, ...rest } = request;
-    for (const part of shared.parts) yield* source.part(part).scan({ ...rest, tagPredicates: [] });
+    const rows = (part: ScanPart): AsyncIterable<ScanBatch> => source.part([part]).scan({ ...rest, tagPredicates: [] });
+    const { parts, shards } = shared;
+    if (shards?.areOrdered === true) {
+      const streams = [...new Set(parts.map(({ shard = 0 }) => shard))].map((shard) => ({
+        shard,
+        batches: inTurn(parts.filter((part) => part.shard === shard).map(rows)),
+      }));
+      yield* shards.merged(
+        streams,
+        request.projection.map((name) => columnNamed(table.schema, name).type),
+      );
+      return;
+    }
+    for (const part of parts) {
+      for await (const batch of rows(part)) yield shards === undefined ? batch : { ...batch, runs: shards.renumbered(batch.runs, part) };
+    }
   } finally {
     source.close();
     await shared.release();
   }
+}
+
+async function* inTurn(streams: readonly AsyncIterable<ScanBatch>[]): AsyncGenerator<ScanBatch> {
+  for (const stream of streams) yield* stream;
 }

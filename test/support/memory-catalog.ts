@@ -14,6 +14,7 @@ import { textAt, type TextTable, textTableOf } from "../../src/column/text-table
 import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
+import { opensJoined } from "../../src/engine/joined/joined-share.ts";
 import { JoinedTable } from "../../src/engine/joined/joined-table.ts";
 import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../src/table/delete.ts";
@@ -55,13 +56,16 @@ const PARTS = Number(Bun.env["VARVE_PARTS"] ?? "1");
 /** Tables by the numbers that their snapshots carry. */
 const SHARED = new Map<number, WeakRef<MemoryTable>>();
 
-/** What another thread makes of the snapshot of a memory table: parts are series by their numbers. */
-export function openMemorySnapshot(snapshot: object): PartSource {
+/** What another thread makes of the snapshot of a memory table, in one part or several. */
+export const openMemorySnapshot: (snapshot: object) => PartSource = opensJoined(openOwnSnapshot);
+
+/** Parts are series by their numbers. */
+function openOwnSnapshot(snapshot: object): PartSource {
   const key = "memoryTable" in snapshot && typeof snapshot.memoryTable === "number" ? snapshot.memoryTable : -1;
   const predicates = "predicates" in snapshot ? (snapshot.predicates as number) : -1;
   const table = SHARED.get(key)?.deref();
   if (table === undefined) throw new Error("a snapshot of a memory table");
-  return { part: (part) => table.part(part, predicates), close: () => undefined };
+  return { part: ([part]) => table.part(part as ScanPart, predicates), close: () => undefined };
 }
 
 /** One table. */
@@ -246,7 +250,7 @@ export class MemoryTable implements Table {
   }
 
   async share(request: ScanRequest, limits: ShareLimits): Promise<SharedScan | undefined> {
-    if (this.whole !== undefined) return undefined;
+    if (this.whole !== undefined) return this.whole.share(request, limits);
     const { count } = this.series;
     if (request.limit !== undefined || request.newestPerSeries === true || this.statistics().rowCount < limits.rowsMin) return undefined;
     const predicates = this.sharedPredicates.push(request.tagPredicates) - 1;
@@ -255,7 +259,7 @@ export class MemoryTable implements Table {
     for (let start = 0; start < count; start += length) {
       parts.push({ slots: { start, end: Math.min(count, start + length) }, timeRange: request.timeRange, rowCount: 1 });
     }
-    if (parts.length === 0) return undefined;
+    if (parts.length === 0 && limits.rowsMin > 0) return undefined;
     const scanHere: SharedScan["scanHere"] = (own, metrics, part) => this.rowsIn(own, part?.slots, metrics);
     return { snapshot: { memoryTable: this.sharedId, predicates }, parts, scanHere, release: async () => undefined };
   }

@@ -10,6 +10,8 @@ import type { Region } from "../../storage/region/region.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
+import { placementOf, type TablePlacement } from "../../table/shards/placement.ts";
+import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
 import type { EngineTable } from "../table/engine-table.ts";
@@ -33,6 +35,7 @@ export class TableEntry implements WriteTarget {
   /** Of the first of several: all as one. */
   readonly joined: JoinedTable | undefined;
   plan: WritePlan;
+  private placed: { readonly schema: TableSchema; readonly placement: TablePlacement } | undefined;
 
   /** @param others what it has in the other shards */
   constructor(table: EngineTable, physical?: PhysicalTable, others: readonly TableEntry[] = []) {
@@ -42,7 +45,20 @@ export class TableEntry implements WriteTarget {
     if (others.length === 0) return;
     this.shards = [this, ...others];
     const parts = this.shards.map((shard) => shard.table);
-    this.joined = new JoinedTable(parts, () => spreadsOf(this.schema).length > 1);
+    this.joined = new JoinedTable(
+      parts,
+      () => spreadsOf(this.schema).length > 1,
+      ({ tagPredicates, timeRange }) => {
+        table.catchUp(); // Rows that were acknowledged may have tags that were not known.
+        return shardsOf(this.placement(parts.length), tagPredicates, timeRange);
+      },
+    );
+  }
+
+  private placement(shards: number): TablePlacement {
+    const { schema } = this;
+    if (this.placed?.schema !== schema) this.placed = { schema, placement: placementOf(schema, shards) };
+    return this.placed.placement;
   }
 
   /** What it has in each shard. */

@@ -5,37 +5,52 @@
 import { Turns } from "../../base/scheduler/turns.ts";
 import type { Vector } from "../../column/vector.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
+import { columnNamed } from "../../table/not-found.ts";
 import type { RowTest, ScanBatch, ScanMetrics, ScanRequest } from "../../table/scan.ts";
 import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
+import { GatheredRows } from "./gathered-rows.ts";
 import { type JoinedSeries, ScannedTags, seriesOrder } from "./joined-series.ts";
-import { mergedRuns } from "./merged-runs.ts";
+import { MergedRuns } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
+
+/** What is read, under joined numbers. */
+export interface JoinedRows {
+  readonly schema: TableSchema;
+  readonly series: JoinedSeries;
+}
+
+/** One of several tables. */
+export interface JoinedPart {
+  readonly table: Pick<ScannedTable, "scan">;
+  /** Its place among the parts of the series. */
+  readonly part: number;
+}
 
 /** Rows of all parts under joined numbers. @throws as the parts' scans do */
 export async function* joinedScan(
-  parts: readonly ScannedTable[],
-  { schema, series }: { readonly schema: TableSchema; readonly series: JoinedSeries },
+  parts: readonly JoinedPart[],
+  rows: JoinedRows,
   request: ScanRequest,
   metrics?: ScanMetrics,
 ): AsyncGenerator<ScanBatch> {
-  const asked = requestOfParts(request, schema, series.repeats);
-  const scans = parts.map((part, i) => part.scan({ ...asked, numbers: series.parts[i] as SeriesView }, metrics)[Symbol.asyncIterator]());
+  const { schema, series } = rows;
+  const asked = requestOfParts(request, schema, series.repeats && parts.length > 1);
+  const scans = parts.map(({ table, part }) =>
+    table.scan({ ...asked, numbers: series.parts[part] as SeriesView }, metrics)[Symbol.asyncIterator](),
+  );
   try {
-    const begun = scans.map((batches, part) => Reader.begun(batches, part));
+    const begun = scans.map((batches, i) => Reader.begun(batches, (parts[i] as JoinedPart).part));
     await Promise.allSettled(begun); // Whichever fails: no other is left behind.
     const readers = await Promise.all(begun);
-    const order = {
-      compare: seriesOrder(schema, series),
-      timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
-      newestOnly: request.newestPerSeries === true && series.repeats,
-    };
-    const tags = tagsOfScan(schema, request.projection);
-    let rows = 0;
-    for await (const { part, batch } of asked.order === "none" ? oneByOne(readers) : mergedRuns(readers, series, order)) {
-      yield joinedBatch(batch, part, series, tags);
-      rows += batch.rowCount;
-      if (request.limit !== undefined && rows >= request.limit) return;
+    const { limit = Number.POSITIVE_INFINITY } = request;
+    let count = 0;
+    for await (const batch of readers.length === 1 || asked.order === "none"
+      ? oneByOne(readers, rows, request.projection)
+      : inOrder(readers, rows, request, asked)) {
+      yield batch;
+      count += batch.rowCount;
+      if (count >= limit) return;
     }
   } finally {
     for (const scan of scans) await scan.return?.();
@@ -48,7 +63,7 @@ export async function* joinedScan(
  */
 function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean): ScanRequest {
   const order = request.order === "listed" ? "series-time" : request.order; // Those of parts may be listed in other ways.
-  const asked = { ...request, order, rowTests: testsInTurns(request.rowTests) };
+  const asked: ScanRequest = { ...request, order, rowTests: testsInTurns(request.rowTests) };
   if (!repeats || (request.order === "none" && request.newestPerSeries !== true)) return asked;
   const time = timeIndexOf(schema).name;
   const projection = request.projection.includes(time) ? request.projection : [...request.projection, time];
@@ -67,9 +82,40 @@ function testsInTurns(tests: readonly RowTest[] | undefined): readonly RowTest[]
   }));
 }
 
-async function* oneByOne(readers: readonly Reader[]): AsyncGenerator<{ readonly part: number; readonly batch: ScanBatch }> {
+async function* oneByOne(
+  readers: readonly Reader[],
+  { schema, series }: JoinedRows,
+  projection: readonly string[],
+): AsyncGenerator<ScanBatch> {
+  const tags = tagsOfScan(schema, projection);
   for (const reader of readers) {
-    for (; reader.batch !== undefined; await reader.passTo(reader.batch.rowCount)) yield { part: reader.part, batch: reader.batch };
+    for (; reader.batch !== undefined; await reader.goOn()) yield joinedBatch(reader.batch, reader.part, series, tags);
+  }
+}
+
+/** @param asked what the parts were asked, whose batches have its columns; those of `request` come first */
+async function* inOrder(
+  readers: readonly Reader[],
+  { schema, series }: JoinedRows,
+  request: ScanRequest,
+  asked: ScanRequest,
+): AsyncGenerator<ScanBatch> {
+  const merged = new MergedRuns(readers, series, {
+    compare: seriesOrder(schema, series),
+    timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
+    newestOnly: request.newestPerSeries === true && series.repeats && readers.length > 1,
+  });
+  const types = request.projection.map((name) => columnNamed(schema, name).type);
+  yield* gatheredRows(merged, new GatheredRows(series, types));
+}
+
+/** Merged rows in batches of some size. @throws as the parts' scans do */
+export async function* gatheredRows(merged: MergedRuns, gathered: GatheredRows): AsyncGenerator<ScanBatch> {
+  for (let rows = merged.next(); rows !== undefined; rows = merged.next()) {
+    if (gathered.isFull(rows)) yield* gathered.taken();
+    gathered.add(rows);
+    if (merged.isAtEnd || gathered.isFull()) yield* gathered.taken();
+    if (merged.isAtEnd) await merged.goOn();
   }
 }
 
@@ -84,8 +130,21 @@ function joinedBatch(batch: ScanBatch, part: number, series: JoinedSeries, tags:
   const { rowCount, runs } = batch;
   const vectors = batch.vectors.slice(0, tags.length).map((vector, place): Vector => {
     const values = tags[place];
-    return values === undefined || vector.kind !== "dictionary" ? vector : values.joined(vector, rowCount);
+    if (values === undefined || vector.kind !== "dictionary") return vector;
+    const codes = new Uint32Array(rowCount);
+    values.code(vector, 0, rowCount, codes);
+    return { kind: "dictionary", codes, dictionary: values.dictionary };
   });
-  const runCount = Math.max(0, runs.starts.length - 1);
-  return { ...batch, vectors, runs: { starts: runs.starts, series: series.joinedOf(part, runs.series, runCount) } };
+  return { ...batch, vectors, runs: series.joinedRuns(runs, part) };
+}
+
+/** Rows of one part under joined numbers. @throws as its scan does */
+export async function* scanOfPart(
+  batches: AsyncIterable<ScanBatch>,
+  part: number,
+  { schema, series }: JoinedRows,
+  projection: readonly string[],
+): AsyncGenerator<ScanBatch> {
+  const tags = tagsOfScan(schema, projection);
+  for await (const batch of batches) yield joinedBatch(batch, part, series, tags);
 }

@@ -8,6 +8,7 @@
  * Where a series may lie in several parts, at different times, it is found again by its tags.
  */
 import { NumberList } from "../../base/bytes/number-list.ts";
+import type { SeriesRuns } from "../../column/batch.ts";
 import type { DictionaryVector } from "../../column/vector.ts";
 import { compareTagValues } from "../../table/tag-value.ts";
 import type { TableSchema } from "../../table/schema.ts";
@@ -44,7 +45,8 @@ export class JoinedSeries implements SeriesView {
   private readonly partOf: NumberList = new NumberList();
   private readonly numberOf: NumberList = new NumberList();
   private readonly columns: Map<string, JoinedColumn> = new Map();
-  private readonly repeating: readonly string[] | undefined;
+  /** Names of all tags where a series may lie in several parts. */
+  readonly repeating: readonly string[] | undefined;
   private readonly byTags: Map<string, number> = new Map();
   /** Places of a series but its first. */
   private readonly otherPlaces: Map<number, SeriesPlace[]> = new Map();
@@ -113,16 +115,18 @@ export class JoinedSeries implements SeriesView {
     return this.otherPlaces.get(series)?.find((place) => place.part === part)?.number;
   }
 
-  /** Joined numbers of series of a part, which are its first `count` of `numbers`. */
-  joinedOf(part: number, numbers: Uint32Array, count: number): Uint32Array {
+  /** The joined number of a series of a part. */
+  joinedNumber(part: number, number: number): number {
     const known = this.joined[part] as NumberList;
-    const joined = new Uint32Array(count);
-    for (let i = 0; i < count; i++) {
-      const number = numbers[i] as number;
-      if (number >= known.length) this.refresh();
-      joined[i] = known.values[number] as number;
-    }
-    return joined;
+    if (number >= known.length) this.refresh();
+    return known.values[number] as number;
+  }
+
+  /** Runs of a part under joined numbers. */
+  joinedRuns({ starts, series }: SeriesRuns, part: number): SeriesRuns {
+    const joined = new Uint32Array(Math.max(0, starts.length - 1));
+    for (let run = 0; run < joined.length; run++) joined[run] = this.joinedNumber(part, series[run] as number);
+    return { starts, series: joined };
   }
 
   private joinedCode(column: JoinedColumn, name: string, part: number, code: number): number {
@@ -179,20 +183,23 @@ export class ScannedTags {
   private readonly values = { dictionary: [undefined] as (string | undefined)[], codeOf: new Map<string, number>() };
   private readonly known: Map<DictionaryVector["dictionary"], NumberList> = new Map();
 
-  /** The first rows of a part's vector under codes of the scan. */
-  joined({ codes, dictionary }: DictionaryVector, rowCount: number): DictionaryVector {
+  /** By code of the scan; index 0 is NULL. Grows. */
+  get dictionary(): readonly (string | undefined)[] {
+    return this.values.dictionary;
+  }
+
+  /** Writes codes of the scan for rows `[from, to)` of a part's vector to the beginning of `joined`. */
+  code({ codes, dictionary }: DictionaryVector, from: number, to: number, joined: Uint32Array): void {
     let known = this.known.get(dictionary);
     if (known === undefined) {
       known = new NumberList();
       this.known.set(dictionary, known);
     }
-    const joined = new Uint32Array(rowCount);
-    for (let row = 0; row < rowCount; row++) {
+    for (let row = from; row < to; row++) {
       const code = codes[row] as number;
       while (known.length <= code) known.push(codeOfText(this.values, dictionary[known.length]));
-      joined[row] = known.values[code] as number;
+      joined[row - from] = known.values[code] as number;
     }
-    return { kind: "dictionary", codes: joined, dictionary: this.values.dictionary };
   }
 }
 

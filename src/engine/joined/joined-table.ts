@@ -1,7 +1,5 @@
 /**
  * A table whose rows lie in several parts, each a table with some of its series: shards of this process, or of others. Readers see one.
- *
- * Not there: scans in parts for other threads, and answers within a turn. A query goes through `scan` instead.
  */
 import { assert } from "../../base/assert.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
@@ -9,8 +7,14 @@ import type { OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import { joinedScan } from "./joined-scan.ts";
+import type { Batch } from "../../column/batch.ts";
+import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
+import { type JoinedPart, joinedScan } from "./joined-scan.ts";
 import { JoinedSeries } from "./joined-series.ts";
+import { boundsOf, joinedShare } from "./joined-share.ts";
+
+/** Conditions on rows that may tell in which parts they are. */
+type Conditions = Pick<ScanRequest, "tagPredicates" | "timeRange">;
 
 /** See the file header. */
 export class JoinedTable implements Table {
@@ -19,15 +23,18 @@ export class JoinedTable implements Table {
   private schemaOfJoined: TableSchema | undefined;
 
   private readonly repeats: () => boolean;
+  private readonly placesOf: ((conditions: Conditions) => readonly number[]) | undefined;
 
   /**
    * @param parts at least one; all have the same schema
    * @param repeats whether a series may lie in several of them, at different times
+   * @param placesOf the parts that may have rows which meet conditions, by their places; undefined: any may
    */
-  constructor(parts: readonly Table[], repeats: () => boolean = () => false) {
+  constructor(parts: readonly Table[], repeats: () => boolean = () => false, placesOf?: (conditions: Conditions) => readonly number[]) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
     this.repeats = repeats;
+    this.placesOf = placesOf;
   }
 
   get schema(): TableSchema {
@@ -40,6 +47,32 @@ export class JoinedTable implements Table {
 
   scan(request: ScanRequest, metrics?: ScanMetrics): AsyncIterable<ScanBatch> {
     return this.scanNow(request, metrics);
+  }
+
+  scanAtOnce(request: ScanRequest): Batch | undefined {
+    const series = this.joinedOf(request.numbers);
+    let found: Batch | undefined;
+    for (const { table, part } of this.partsFor(request)) {
+      const batch = table.scanAtOnce?.({ ...request, numbers: series.parts[part] as SeriesView });
+      if (batch === undefined || (batch.rowCount > 0 && (found?.rowCount ?? 0) > 0)) return undefined; // Those of several are scanned.
+      if (found === undefined || batch.rowCount > 0) found = batch;
+    }
+    return found;
+  }
+
+  async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
+    if (this.rowsAbout(request) < limits.rowsMin) return undefined;
+    const series = this.joinedOf(request.numbers);
+    return joinedShare(this.partsFor(request), { schema: this.schema, series }, request, limits, metrics);
+  }
+
+  rowsAbout(request: ScanRequest): number {
+    const series = this.joinedOf(request.numbers);
+    let rows = 0;
+    for (const { table, part } of this.partsFor(request)) {
+      rows += table.rowsAbout?.({ ...request, numbers: series.parts[part] as SeriesView }) ?? table.statistics().rowCount;
+    }
+    return rows;
   }
 
   statistics(): TableStatistics {
@@ -56,14 +89,7 @@ export class JoinedTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
-    let bounds: TimeRange | undefined;
-    for (const part of this.parts) {
-      const own = part.timeBounds();
-      if (own === undefined) continue;
-      const { start, end } = bounds ?? own;
-      bounds = { start: own.start < start ? own.start : start, end: own.end > end ? own.end : end };
-    }
-    return bounds;
+    return boundsOf(this.parts);
   }
 
   files(): readonly TableFile[] {
@@ -98,7 +124,12 @@ export class JoinedTable implements Table {
 
   private async *scanNow(request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
     const series = this.joinedOf(request.numbers);
-    yield* joinedScan(this.parts, { schema: this.schema, series }, request, metrics);
+    yield* joinedScan(this.partsFor(request), { schema: this.schema, series }, request, metrics);
+  }
+
+  private partsFor(conditions: Conditions): readonly (JoinedPart & { readonly table: Table })[] {
+    const places = this.placesOf?.(conditions) ?? this.parts.keys().toArray();
+    return places.map((part) => ({ table: this.parts[part] as Table, part }));
   }
 
   private joinedOf(numbers: SeriesView | undefined): JoinedSeries {

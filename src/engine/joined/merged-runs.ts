@@ -17,73 +17,112 @@ export interface MergeOrder {
   readonly newestOnly: boolean;
 }
 
+/** Rows `[from, to)` of a batch of a part, the first of them in run `run`. */
+export interface RowsOfPart {
+  readonly part: number;
+  readonly batch: ScanBatch;
+  readonly from: number;
+  readonly to: number;
+  readonly run: number;
+}
+
 /** What comes next of a part. */
 interface Head {
   readonly reader: Reader;
-  readonly batch: ScanBatch;
-  readonly series: number;
+  /** Joined number of the series. */
+  series: number;
 }
 
-/** Rows that come next, and rows of others that are passed over. */
-interface Step {
-  readonly head: Head;
-  readonly end: number;
-  readonly passed: readonly Head[];
-}
+/** See the file header. */
+export class MergedRuns {
+  /** Parts that have rows left. */
+  private heads: Head[];
+  private readonly series: JoinedSeries;
+  private readonly order: MergeOrder;
 
-/** Rows with the part that they are of, valid until the next are asked for. @throws as the parts' scans do */
-export async function* mergedRuns(
-  readers: readonly Reader[],
-  series: JoinedSeries,
-  order: MergeOrder,
-): AsyncGenerator<{ readonly part: number; readonly batch: ScanBatch }> {
-  for (;;) {
-    const heads = readers.flatMap((reader) => headOf(reader, series)).sort((a, b) => order.compare(a.series, b.series));
-    const [first] = heads;
-    if (first === undefined) return;
-    const same = heads.filter((head) => head.series === first.series);
-    const { head, end, passed } = same.length === 1 ? runsOf(first, heads[1]?.series, series, order) : rowsOfSame(same, order);
-    yield { part: head.reader.part, batch: head.reader.rowsTo(end) };
-    await head.reader.passTo(end);
-    for (const { reader } of passed) await reader.passTo(reader.row + 1);
+  constructor(readers: readonly Reader[], series: JoinedSeries, order: MergeOrder) {
+    this.series = series;
+    this.order = order;
+    this.heads = readers.flatMap((reader) => (reader.batch === undefined ? [] : [{ reader, series: this.seriesOf(reader) }]));
   }
-}
 
-function headOf(reader: Reader, series: JoinedSeries): Head | [] {
-  const { batch, part, run } = reader;
-  return batch === undefined ? [] : { reader, batch, series: series.joinedOf(part, batch.runs.series.subarray(run), 1)[0] as number };
-}
-
-/** All runs before the next series of another part. */
-function runsOf(head: Head, next: number | undefined, series: JoinedSeries, order: MergeOrder): Step {
-  const { batch, reader } = head;
-  if (next === undefined) return { head, end: batch.rowCount, passed: [] };
-  const { starts, series: numbers } = batch.runs;
-  let run = reader.run + 1;
-  const at = (place: number): number => series.joinedOf(reader.part, numbers.subarray(place), 1)[0] as number;
-  while (run < starts.length - 1 && order.compare(at(run), next) < 0) run++;
-  return { head, end: starts[run] as number, passed: [] };
-}
-
-/** Rows of one series that several parts have next. */
-function rowsOfSame(heads: readonly Head[], order: MergeOrder): Step {
-  const timed = heads.map((head) => ({ head, time: timeAt(head.batch, order, head.reader.row) }));
-  timed.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-  const [oldest, second] = timed;
-  const newest = timed.at(-1);
-  assert(oldest !== undefined && second !== undefined && newest !== undefined, "several parts");
-  if (order.newestOnly) {
-    return { head: newest.head, end: newest.head.reader.row + 1, passed: timed.slice(0, -1).map(({ head }) => head) };
+  /** Whether a part has to go on to its next batch first: `goOn`. */
+  get isAtEnd(): boolean {
+    for (const { reader } of this.heads) if (reader.isAtEnd) return true;
+    return false;
   }
-  const { batch, reader } = oldest.head;
-  let low = reader.row + 1;
-  let high = batch.runs.starts[reader.run + 1] as number;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timeAt(batch, order, middle) < second.time) low = middle + 1;
-    else high = middle;
+
+  /** The rows that come next, valid until `goOn`; undefined once there are none. Not while `isAtEnd`. */
+  next(): RowsOfPart | undefined {
+    const { compare } = this.order;
+    let first: Head | undefined;
+    let second: Head | undefined;
+    for (const head of this.heads) {
+      if (first === undefined) first = head;
+      else if (head.series !== first.series && compare(head.series, first.series) < 0) {
+        second = first;
+        first = head;
+      } else if (second === undefined || compare(head.series, second.series) < 0) second = head;
+    }
+    if (first === undefined) return undefined;
+    if (second?.series === first.series) return this.ofSame(first.series);
+    return this.take(first, second === undefined ? (first.reader.batch as ScanBatch).rowCount : this.endBefore(first, second.series));
   }
-  return { head: oldest.head, end: low, passed: [] };
+
+  /** Lets parts that are at the end of a batch go on to the next. @throws as their scans do */
+  async goOn(): Promise<void> {
+    for (const head of this.heads) {
+      if (!head.reader.isAtEnd) continue;
+      await head.reader.goOn();
+      if (head.reader.batch !== undefined) head.series = this.seriesOf(head.reader);
+    }
+    this.heads = this.heads.filter(({ reader }) => reader.batch !== undefined);
+  }
+
+  private seriesOf({ batch, part, run }: Reader): number {
+    return this.series.joinedNumber(part, (batch as ScanBatch).runs.series[run] as number);
+  }
+
+  /** All runs before a series of another part. */
+  private endBefore({ reader }: Head, next: number): number {
+    const { starts, series: numbers } = (reader.batch as ScanBatch).runs;
+    let run = reader.run + 1;
+    while (run < starts.length - 1 && this.order.compare(this.series.joinedNumber(reader.part, numbers[run] as number), next) < 0) run++;
+    return starts[run] as number;
+  }
+
+  private take(head: Head, to: number): RowsOfPart {
+    const { reader } = head;
+    const { part, row: from, run } = reader;
+    const batch = reader.batch as ScanBatch;
+    reader.passTo(to);
+    if (!reader.isAtEnd) head.series = this.seriesOf(reader);
+    return { part, batch, from, to, run };
+  }
+
+  /** Rows of one series that several parts have next. */
+  private ofSame(series: number): RowsOfPart {
+    const same = this.heads.filter((head) => head.series === series);
+    const timed = same.map((head) => ({ head, time: timeAt(head.reader.batch as ScanBatch, this.order, head.reader.row) }));
+    timed.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+    const [oldest, second] = timed;
+    const newest = timed.at(-1);
+    assert(oldest !== undefined && second !== undefined && newest !== undefined, "several parts");
+    if (this.order.newestOnly) {
+      for (const { head } of timed.slice(0, -1)) this.take(head, head.reader.row + 1);
+      return this.take(newest.head, newest.head.reader.row + 1);
+    }
+    const { reader } = oldest.head;
+    const batch = reader.batch as ScanBatch;
+    let low = reader.row + 1;
+    let high = batch.runs.starts[reader.run + 1] as number;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (timeAt(batch, this.order, middle) < second.time) low = middle + 1;
+      else high = middle;
+    }
+    return this.take(oldest.head, low);
+  }
 }
 
 function timeAt({ vectors }: ScanBatch, { timePlace }: MergeOrder, row: number): bigint {

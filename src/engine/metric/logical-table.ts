@@ -99,15 +99,18 @@ export class LogicalTable implements Table {
     const { storage } = this.physical;
     storage.catchUp();
     this.checkExists();
-    if (!isShareable(request)) return undefined;
+    if (!isShareable(request) || this.rowsAbout(request) < limits.rowsMin) return undefined;
     const lanes = this.lanesOf(request.numbers);
-    lanes.catchUp();
-    const { region } = storage;
-    const ofTable = lanes.tags.count / Math.max(1, region.seriesCount);
-    const rows = rowsWithin(region, storage.livingRange(request.timeRange, this.schema)) * ofTable;
-    if (rows * shareMeeting(lanes.tags, request.tagPredicates) < limits.rowsMin) return undefined;
     this.kept.keep(lanes);
     return storage.shareRegion(this.resolved(request, metrics, lanes), limits, this.schema, lanes.tags);
+  }
+
+  rowsAbout({ timeRange, tagPredicates, numbers }: ScanRequest): number {
+    const { storage } = this.physical;
+    const lanes = this.lanesOf(numbers);
+    lanes.catchUp();
+    const ofTable = lanes.tags.count / Math.max(1, storage.region.seriesCount);
+    return rowsWithin(storage.region, storage.livingRange(timeRange, this.schema)) * ofTable * shareMeeting(lanes.tags, tagPredicates);
   }
 
   /** What the region is asked for. @throws DbError TableColumnNotFound */

@@ -110,10 +110,13 @@ export class EngineTable implements Table {
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
     this.catchUp();
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    const registry = this.registryOf(request.numbers);
-    const rows = rowsWithin(this.region, this.livingRange(request.timeRange)) * shareMeeting(registry, request.tagPredicates);
-    if (!isShareable(request) || rows < limits.rowsMin) return undefined;
-    return this.shareRegion(this.resolved(request, metrics), limits, this.schema, registry);
+    if (!isShareable(request) || this.rowsAbout(request) < limits.rowsMin) return undefined;
+    return this.shareRegion(this.resolved(request, metrics), limits, this.schema, this.registryOf(request.numbers));
+  }
+
+  rowsAbout(request: ScanRequest): number {
+    const rows = rowsWithin(this.region, this.livingRange(request.timeRange));
+    return rows * shareMeeting(this.registryOf(request.numbers), request.tagPredicates);
   }
 
   /**

@@ -9,7 +9,13 @@ export const CONTROL_WORDS = { isOver: 0, heldKib: 1 } as const;
 /** To a worker. A `pull` of a fragment comes after its `open`, and nothing of it after its `close`. */
 export type ToQueryWorker =
   | { readonly kind: "open"; readonly fragment: number; readonly job: FragmentJob; readonly control: Int32Array }
-  | { readonly kind: "pull"; readonly fragment: number; readonly index: number; readonly part: ScanPart; readonly bytesMax: number }
+  | {
+      readonly kind: "pull";
+      readonly fragment: number;
+      readonly index: number;
+      readonly part: readonly ScanPart[];
+      readonly bytesMax: number;
+    }
   | { readonly kind: "close"; readonly fragment: number }
   /** Pages to let go of, or room for some more. */
   | { readonly kind: "cache"; readonly giveBack: number | undefined };

@@ -54,6 +54,7 @@ export class PartRunner {
       onSource: undefined,
       workers: undefined,
       spill: undefined,
+      keepsRuns: job.wantsRuns,
     };
     this.batches = run(this.plan, context)[Symbol.asyncIterator]();
   }

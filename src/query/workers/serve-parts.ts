@@ -25,8 +25,8 @@ const LOOK_MILLIS = 20;
 
 /** A snapshot that parts of a fragment read. */
 export interface PartSource {
-  /** The table as a part of the scan sees it. */
-  part(part: ScanPart): ScannedTable;
+  /** The table as a part of the scan sees it, or as several do, of a shard each. */
+  part(part: readonly ScanPart[]): ScannedTable;
   /** No part reads it any more. */
   close(): void;
 }
@@ -129,7 +129,7 @@ function look({ control, canceller }: Served): void {
   if (Atomics.load(control, CONTROL_WORDS.isOver) === 1) canceller.abort();
 }
 
-function newRunner(served: Served, part: ScanPart, scheduler: Scheduler): PartRunner {
+function newRunner(served: Served, part: readonly ScanPart[], scheduler: Scheduler): PartRunner {
   const { job, source, control, canceller } = served;
   const pace = new Pace(scheduler, () => look(served));
   return new PartRunner(job, source.part(part), {

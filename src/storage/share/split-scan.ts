@@ -13,10 +13,10 @@ import type { OpenedFile, SelectedScan } from "../scan/selected-scan.ts";
 /** Slots a part below which time is cut instead. */
 const SLOTS_PER_PART_MIN = 4;
 
-/** The parts of a scan; undefined when it has too few rows for more than one thread. */
+/** The parts of a scan, none where it has no series; undefined when it has too few rows for more than one thread. */
 export function splitScan(scan: SelectedScan, limits: ShareLimits): readonly ScanPart[] | undefined {
   const { slots, request } = scan;
-  if (slots.count === 0) return undefined;
+  if (slots.count === 0) return limits.rowsMin > 0 ? undefined : [];
   const rows = rowsBySlot(scan);
   let total = 0;
   for (let slot = 0; slot < rows.length; slot++) total += rows[slot] as number;

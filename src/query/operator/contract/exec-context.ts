@@ -64,6 +64,8 @@ export interface ExecContext extends EvaluationContext {
   readonly metrics: Map<PlanNode, NodeMetrics> | undefined;
   /** Other threads for large scans; undefined: all runs here. */
   readonly workers: QueryWorkers | undefined;
+  /** Whether rows of expressions say of which series they are, as those of a scan do: whoever puts them in order needs that. */
+  readonly keepsRuns?: boolean | undefined;
   /** Who wants to know how many groups an aggregation has while it reads. */
   readonly groupWatch?: GroupWatch | undefined;
   /** Rows of a join's right side that are read before its left side is tried too; undefined: as many as are held with little cost. */

@@ -41,6 +41,8 @@ export interface FragmentJob {
   /** Most bytes that one part holds between batches. */
   readonly memoryBytesMax: number;
   readonly wantsMetrics: boolean;
+  /** Whether rows have to say of which series they are. */
+  readonly wantsRuns: boolean;
 }
 
 /** The memory of the query. */
@@ -68,9 +70,10 @@ export interface OpenFragment {
   /**
    * Goes on with a part until it has given about `bytesMax`, or ended. A part is not asked again before it has answered.
    *
+   * @param part one of each shard at most
    * @throws DbError what running it threw, Cancelled after `close`, External when its thread died
    */
-  pull(index: number, part: ScanPart, bytesMax: number): Promise<Pulled>;
+  pull(index: number, part: readonly ScanPart[], bytesMax: number): Promise<Pulled>;
   /** Ends all parts; resolves when no thread reads the snapshot any more. */
   close(): Promise<void>;
 }

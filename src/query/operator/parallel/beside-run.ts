@@ -219,6 +219,7 @@ class BesideRun {
         environment: { now, timeZone, database },
         memoryBytesMax: context.budget.bytesMax,
         wantsMetrics: context.metrics !== undefined,
+        wantsRuns: false,
       };
       this.open = workers.openFragment(job, context.budget);
     }
@@ -231,7 +232,7 @@ class BesideRun {
   }
 
   /** Asks for a part until it has ended. */
-  private async pull(open: OpenFragment, index: number, part: ScanPart): Promise<void> {
+  private async pull(open: OpenFragment, index: number, part: readonly ScanPart[]): Promise<void> {
     this.sent++;
     try {
       for (let isDone = false; !isDone; ) {

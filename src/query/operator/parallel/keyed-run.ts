@@ -217,7 +217,7 @@ class OtherShare {
   readonly plan: SharePlan;
   readonly open: OpenFragment;
   private readonly share: number;
-  private readonly whole: ScanPart;
+  private readonly whole: readonly ScanPart[];
   private readonly bytesMax: number;
   private waiting: Promise<Pulled>;
 
@@ -233,6 +233,7 @@ class OtherShare {
       environment: { now, timeZone, database },
       memoryBytesMax: context.budget.bytesMax,
       wantsMetrics: context.metrics !== undefined,
+      wantsRuns: false,
     };
     this.open = workers.openFragment(job, context.budget);
     this.waiting = this.pulled();

@@ -27,7 +27,9 @@ test("parts that follow each other are one", () => {
     timeRange: { start: time, end: time + 10n },
     rowCount: 5,
   });
-  expect(wholeOf([part(4, 0n), part(6, 0n)])).toEqual({ slots: { start: 4, end: 8 }, timeRange: { start: 0n, end: 10n }, rowCount: 10 });
-  expect(wholeOf([part(0, 10n), part(0, 20n)])).toEqual({ slots: { start: 0, end: 2 }, timeRange: { start: 10n, end: 30n }, rowCount: 10 });
+  expect(wholeOf([part(4, 0n), part(6, 0n)])).toEqual([{ slots: { start: 4, end: 8 }, timeRange: { start: 0n, end: 10n }, rowCount: 10 }]);
+  expect(wholeOf([part(0, 10n), part(0, 20n)])).toEqual([
+    { slots: { start: 0, end: 2 }, timeRange: { start: 10n, end: 30n }, rowCount: 10 },
+  ]);
   expect(() => wholeOf([])).toThrow("there are parts");
 });

@@ -2,18 +2,26 @@
 import { assert } from "../../../base/assert.ts";
 import type { ScanPart } from "../../../table/shared-scan.ts";
 
-/** Some parts that follow each other as one. */
-export function wholeOf(parts: readonly ScanPart[]): ScanPart {
-  const [first] = parts;
-  assert(first !== undefined, "there are parts");
-  let { slots, timeRange, rowCount } = first;
-  for (const part of parts.slice(1)) {
-    slots = { start: Math.min(slots.start, part.slots.start), end: Math.max(slots.end, part.slots.end) };
-    const { start, end } = part.timeRange;
-    timeRange = { start: start < timeRange.start ? start : timeRange.start, end: end > timeRange.end ? end : timeRange.end };
-    rowCount += part.rowCount;
+/** Some parts that follow each other as one, or, where a table lies in several shards, as one a shard. */
+export function wholeOf(parts: readonly ScanPart[]): readonly ScanPart[] {
+  assert(parts.length > 0, "there are parts");
+  const whole: ScanPart[] = [];
+  for (const part of parts) {
+    const last = whole.at(-1);
+    if (last === undefined || last.shard !== part.shard) whole.push(part);
+    else whole[whole.length - 1] = together(last, part);
   }
-  return { slots, timeRange, rowCount };
+  return whole;
+}
+
+function together(a: ScanPart, b: ScanPart): ScanPart {
+  const { start, end } = b.timeRange;
+  return {
+    ...a,
+    slots: { start: Math.min(a.slots.start, b.slots.start), end: Math.max(a.slots.end, b.slots.end) },
+    timeRange: { start: start < a.timeRange.start ? start : a.timeRange.start, end: end > a.timeRange.end ? end : a.timeRange.end },
+    rowCount: a.rowCount + b.rowCount,
+  };
 }
 
 /** Halvings of the range in which the number of values is looked for. */

@@ -8,8 +8,9 @@
  * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`. Answers count
  * as the query's memory from when they are here.
  */
+import { assert } from "../../../base/assert.ts";
 import { newScanMetrics } from "../../../table/scan.ts";
-import type { ScanPart, SharedScan } from "../../../table/shared-scan.ts";
+import type { BatchOfSeries, ScanPart, SharedScan } from "../../../table/shared-scan.ts";
 import type { PlanNode } from "../contract/node.ts";
 import { aggregate } from "../aggregate/aggregate.ts";
 import { requestOf } from "../scan/scan.ts";
@@ -200,7 +201,8 @@ async function* rowsOf(
   isEager: boolean,
 ): AsyncIterable<ExecBatch> {
   const { workers, fragment } = shareable;
-  const { parts, snapshot } = shared;
+  const { parts, snapshot, shards } = shared;
+  const isMerged = shards?.areOrdered === true && fragment.steps.every(({ kind }) => kind === "filter" || kind === "project");
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
     plan: fragmentBytes(fragment),
@@ -208,66 +210,115 @@ async function* rowsOf(
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
     wantsMetrics: context.metrics !== undefined,
+    wantsRuns: isMerged,
   };
   const open = workers.openFragment(job, context.budget);
+  const held = context.budget.part("answers of parts");
+  const shardsOfParts = isMerged ? ofShards(parts) : [];
+  const streamCount = Math.max(1, shardsOfParts.length);
+  const aheadOfEach = Math.ceil((workers.threads * PARTS_PER_THREAD) / streamCount);
+  const pullBytes = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / (aheadOfEach * streamCount))));
   const cancel = (): void => void open.close(); // Whoever waits for a part sees its error; it is closed again below.
   context.signal.addEventListener("abort", cancel, { once: true });
   try {
     checkCancelled(context);
-    yield* inOrder(open, parts, { ahead: workers.threads * PARTS_PER_THREAD, isEager }, context, (pulled) => {
-      addPart(fragment, node, pulled, context);
-    });
+    const onPulled = (pulled: Pulled): void => addPart(fragment, node, pulled, context);
+    if (shards !== undefined && isMerged) {
+      const streams = shardsOfParts.map(({ shard, first, own }) => {
+        const advance = { first, ahead: aheadOfEach, isEager, pullBytes, held };
+        return { shard, batches: withRuns(inOrder(open, own, advance, context, onPulled)) };
+      });
+      const types = node.columns.map(({ type }) => type);
+      const keepsRuns = fragment.steps.every(({ kind }) => kind === "filter");
+      for await (const batch of shards.merged(streams, types)) yield keepsRuns ? batch : { ...batch, runs: undefined };
+      return;
+    }
+    for await (const { batch, part } of inOrder(
+      open,
+      parts,
+      { first: 0, ahead: aheadOfEach, isEager, pullBytes, held },
+      context,
+      onPulled,
+    )) {
+      const { runs } = batch;
+      yield runs === undefined || shards === undefined ? batch : { ...batch, runs: shards.renumbered(runs, part) };
+    }
   } finally {
     context.signal.removeEventListener("abort", cancel);
-    await open.close();
+    await open.close(); // From here on no answer comes.
+    held.close();
+  }
+}
+
+/** Parts of one shard, of which the first has the index `first` among all. */
+interface PartsOfShard {
+  readonly shard: number;
+  readonly first: number;
+  readonly own: ScanPart[];
+}
+
+function ofShards(parts: readonly ScanPart[]): readonly PartsOfShard[] {
+  const shards: PartsOfShard[] = [];
+  for (const [index, part] of parts.entries()) {
+    const { shard = 0 } = part;
+    const last = shards.at(-1);
+    if (last?.shard === shard) last.own.push(part);
+    else shards.push({ shard, first: index, own: [part] });
+  }
+  return shards;
+}
+
+async function* withRuns(rows: AsyncIterable<{ readonly batch: ExecBatch }>): AsyncGenerator<BatchOfSeries> {
+  for await (const { batch } of rows) {
+    const { runs } = batch;
+    assert(runs !== undefined, "rows say of which series they are");
+    yield { ...batch, runs };
   }
 }
 
 /** How far parts run ahead of what was read. */
 interface Advance {
+  /** Index of the first part, as it is told to threads. */
+  readonly first: number;
   /** Parts under way at most. */
   readonly ahead: number;
   readonly isEager: boolean;
+  readonly pullBytes: number;
+  /** Counts answers. */
+  readonly held: MemoryBudget;
 }
 
 async function* inOrder(
   open: OpenFragment,
   parts: readonly ScanPart[],
-  { ahead, isEager }: Advance,
+  { first, ahead, isEager, pullBytes, held }: Advance,
   context: ExecContext,
   onPulled: (pulled: Pulled) => void,
-): AsyncIterable<ExecBatch> {
+): AsyncIterable<{ readonly batch: ExecBatch; readonly part: ScanPart }> {
   const waiting: Promise<Pulled>[] = [];
-  const held = context.budget.part("answers of parts");
   const pull = (index: number, part: ScanPart, bytesMax: number): Promise<Pulled> => {
-    const pulled = counted(open.pull(index, part, bytesMax), held);
+    const pulled = counted(open.pull(first + index, [part], bytesMax), held);
     void Promise.allSettled([pulled]); // Its turn may not come: an earlier part may fail first.
     return pulled;
   };
-  const pullBytes = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / ahead)));
   let begun = 0;
   const begin = (limit: number, bytesMax: number): void => {
     for (let part = parts[begun]; begun < limit && part !== undefined; part = parts[begun]) waiting.push(pull(begun++, part, bytesMax));
   };
-  try {
-    begin(isEager ? ahead : 1, isEager ? pullBytes : FIRST_PULL_BYTES);
-    for (const [index, part] of parts.entries()) {
-      const unpacker = new BatchUnpacker();
-      for (let next = waiting.shift(); next !== undefined; ) {
-        const pulled = await answered(next, context);
-        onPulled(pulled);
-        next = pulled.isDone ? undefined : pull(index, part, pullBytes);
-        begin(index + ahead + (pulled.isDone ? 1 : 0), pullBytes);
-        for (const batch of pulled.batches) {
-          yield unpacker.unpack(batch);
-          await context.pace.turn();
-        }
-        held.release(pulled.bytes);
+  begin(isEager ? ahead : 1, isEager ? pullBytes : FIRST_PULL_BYTES);
+  for (const [index, part] of parts.entries()) {
+    const unpacker = new BatchUnpacker();
+    for (let next = waiting.shift(); next !== undefined; ) {
+      const pulled = await answered(next, context);
+      onPulled(pulled);
+      next = pulled.isDone ? undefined : pull(index, part, pullBytes);
+      begin(index + ahead + (pulled.isDone ? 1 : 0), pullBytes);
+      for (const batch of pulled.batches) {
+        yield { batch: unpacker.unpack(batch), part };
+        await context.pace.turn();
       }
+      held.release(pulled.bytes);
     }
-  } finally {
-    await open.close(); // From here on no answer comes.
-    held.close();
   }
 }
 

@@ -7,6 +7,7 @@ import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
 import type { NodeOf } from "../contract/node.ts";
 import { sliceBatch } from "../../../column/slice.ts";
 import { bytesOfBatch } from "../rows/held-rows.ts";
+import { rowsBetween } from "../rows/pieces.ts";
 import { takesLong } from "../rows/short-pieces.ts";
 
 /** Columns that are computed between two looks at the clock: of 65,536 rows each takes 0.1 ms. */
@@ -31,13 +32,13 @@ export async function* project(
   for await (const batch of inputOf(needed)) {
     for (let from = 0; from < batch.rowCount; ) {
       const to = isLong ? Math.min(batch.rowCount, from + rowsAtOnce) : batch.rowCount;
-      const piece = sliceBatch(batch, from, to);
+      const piece: ExecBatch = context.keepsRuns === true ? rowsBetween(batch, from, to) : sliceBatch(batch, from, to);
       const vectors: Vector[] = [];
       for (const evaluator of evaluators) {
         vectors.push(isLong || mayBeLong ? await evaluator.vectorInTurns(piece) : evaluator.vector(piece));
         if (vectors.length % COLUMNS_PER_TURN === 0) await context.pace.turn();
       }
-      const made = { rowCount: to - from, vectors };
+      const made = { rowCount: to - from, vectors, runs: context.keepsRuns === true ? piece.runs : undefined };
       if (isLong) rowsAtOnce = bytesOfBatch(made) > TEXT_BYTES ? Math.max(1, rowsAtOnce >> 1) : Math.min(TEXT_ROWS_MAX, rowsAtOnce * 2);
       yield made;
       checkCancelled(context);
