@@ -10,7 +10,7 @@ import type { Reader } from "./reader.ts";
 /** How rows are merged. */
 export interface MergeOrder {
   /** Compares joined series; 0 only for one and the same. */
-  compare(a: number, b: number): number;
+  readonly compare: (a: number, b: number) => number;
   /** Place of the times in batches. */
   readonly timePlace: number;
   /** Only the newest row of each series, of which each part gives its own. */
