@@ -30,8 +30,13 @@ export class ShardedKeys {
     this.mappers = Array.from({ length: count }, () => new SeriesMapper());
   }
 
+  /** Begins another batch: arrays of rows that were placed before are used again. */
+  begin(): void {
+    this.splitter.begin();
+  }
+
   /**
-   * The rows of a write by shard. Its table and tags exist.
+   * The rows of a write by shard, valid until `begin`. Its table and tags exist.
    *
    * @throws DbError RateLimited at the series limit, InvalidArguments for a text that is no value of its tag's type
    */

@@ -106,6 +106,7 @@ export class WritePath {
    * records of a segment rely on earlier ones.
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
+    this.shards.begin();
     const prepared: PreparedChunk[] = [];
     const given = batch.tables.filter(({ rowCount }) => rowCount > 0);
     const refusals = new WriteRefusals(options.allOrNothing === true);

@@ -15,6 +15,8 @@ export interface KeyMarks {
   marks: Int32Array;
   /** 1 where a key has its mark. */
   known: Uint8Array;
+  /** Spread and shard, as `placed` packs them, where a key's rows were placed last; 0: nowhere yet. */
+  places: Int32Array;
   /** Of shapes that many keys share. */
   readonly plans: WeakMap<TagShape, ShapePlan>;
 }
@@ -34,6 +36,9 @@ interface ShapePlan {
 let spans = new Uint32Array(64);
 const encoder = new TextEncoder();
 
+/** Keys that there is room for at first. */
+const KEYS_MIN = 1024;
+
 /** Marks by dictionary, for as long as somebody has it. */
 export class MarksOfKeys {
   private readonly maps: WeakMap<SeriesDictionary, KeyMarks> = new WeakMap();
@@ -43,12 +48,14 @@ export class MarksOfKeys {
     const { generation } = dictionary;
     let map = this.maps.get(dictionary);
     if (map === undefined || map.generation !== generation || map.database !== database || map.epoch !== epoch) {
-      map = { generation, database, epoch, marks: new Int32Array(1024), known: new Uint8Array(1024), plans: new WeakMap() };
+      const [marks, known, places] = [new Int32Array(KEYS_MIN), new Uint8Array(KEYS_MIN), new Int32Array(KEYS_MIN)];
+      map = { generation, database, epoch, marks, known, places, plans: new WeakMap() };
       this.maps.set(dictionary, map);
     }
     if (map.known.length < dictionary.size) {
       map.marks = longer(map.marks, dictionary.size);
       map.known = longer(map.known, dictionary.size);
+      map.places = longer(map.places, dictionary.size);
     }
     return map;
   }
