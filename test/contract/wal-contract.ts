@@ -231,6 +231,17 @@ function segmentsGo(it: It, open: Open, reopen: Reopen): void {
     expect(await put(next.wal, 5, "x")).toBe(5);
   });
 
+  it("an ended segment takes no more records, also while some wait to be written", async () => {
+    const fixture = await open();
+    fixture.hold();
+    const waiting = put(fixture.wal, 1, "one");
+    fixture.wal.endSegment();
+    const next = put(fixture.wal, 2, "two");
+    fixture.release();
+    expect(await Promise.all([waiting, next, put(fixture.wal, 3, "three")])).toEqual([1, 2, 2]);
+    expect((await reopen(fixture)).seen.map(({ segment }) => segment)).toEqual([1, 2, 2]);
+  });
+
   it("a rotated segment can be trimmed, and the next record starts another", async () => {
     const fixture = await open();
     await put(fixture.wal, 1, "one");

@@ -14,6 +14,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
+import type { Wal } from "../../storage/wal/wal.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
@@ -48,6 +49,8 @@ export interface SeriesRenewalParts {
   readonly sure: SureSteps;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
+  /** Defines series by the numbers that they have. */
+  readonly wal: Pick<Wal, "endSegment">;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
   /** Bytes of what is known of the threads' series here. */
@@ -119,7 +122,7 @@ export class SeriesRenewal {
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
-    const { live, logger, clock, scheduler, sure } = this.parts;
+    const { live, logger, clock, scheduler, sure, wal } = this.parts;
     const { region } = entry.table;
     const { id, name: table } = entry.schema;
     const before = region.registry;
@@ -132,6 +135,7 @@ export class SeriesRenewal {
           swap();
           if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
+          wal.endSegment(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;
         });
       },

@@ -22,6 +22,7 @@ export function watchAppends(wal: Wal): WatchedWal {
   const watched: Wal = {
     recover: (onRecord, onLost) => wal.recover(onRecord, onLost),
     beginRecord: () => wal.beginRecord(),
+    endSegment: () => wal.endSegment(),
     append(sequence, parts) {
       const appended = wal.append(sequence, parts);
       last = appended.then(

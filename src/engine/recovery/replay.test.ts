@@ -87,6 +87,18 @@ test("a chunk whose series get numbers beyond two bytes is given wider ones", as
   expect(region.registry.dictionaryAt(0)[region.registry.codesAt(0)[66_001]!]).toBe("newer");
 });
 
+test("rows that rely on a lost record after a renewal of numbers are lost, too, and not taken for those of the former series", async () => {
+  const machine = await Machine.start({ seriesRenewal: { seriesMin: 0, restMillis: 0, isForced: true } });
+  await put(machine.engine, "keeper,host=a v=1i 1"); // The log keeps what follows for it.
+  await put(machine.engine, "cpu,host=a v=1i 1");
+  await machine.engine.flushTable("public", "cpu");
+  await machine.engine.keepUp();
+  await put(machine.engine, "cpu,host=b v=2i 2"); // Sequence 3 gives the number of `a` to `b`.
+  await put(machine.engine, "cpu,host=b v=3i 3");
+  const { engine } = await reopen(machine, ({ sequence }) => sequence !== 3);
+  expect(await read(engine, "cpu")).toEqual(["'a'|1|1"]);
+});
+
 test("a record that is there twice counts once, also in append mode, and that is said", async () => {
   const machine = await Machine.start();
   await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=b v=1i 1", { tableOptions: { append_mode: "true" } });

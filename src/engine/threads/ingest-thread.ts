@@ -285,6 +285,7 @@ export class IngestThread implements RowWriter, SchemaLookup {
         return;
       case "renew":
         this.tables.renew(task.tableId);
+        wal.endSegment(); // As the owner's log does.
         await Promise.all(this.pending);
         return;
       case "trim": {

@@ -114,7 +114,7 @@ function makeWritePath(ground: Ground, inForce: TablesInForce): WritePath {
 }
 
 function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, threads: ThreadHosts): SeriesRenewal {
-  const { live, shared, memory, sure, clock, scheduler, logger } = ground;
+  const { live, shared, memory, sure, clock, scheduler, wal, logger } = ground;
   return new SeriesRenewal({
     live,
     shared,
@@ -122,6 +122,7 @@ function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, t
     sure,
     clock,
     scheduler,
+    wal,
     logger: logger.child("series"),
     limits,
     threadSeriesBytes: () => threads.seriesBytes,

@@ -192,6 +192,10 @@ class LocalWal implements Wal {
     return this.headId;
   }
 
+  endSegment(): void {
+    this.headBytes = Number.POSITIVE_INFINITY;
+  }
+
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void> {
     assert(this.headId > 0, "beginRecord comes before append");
     if (this.trouble !== undefined || this.state === "closed") {

@@ -85,6 +85,10 @@ class MemoryLog implements MemoryWal {
     return this.headId;
   }
 
+  endSegment(): void {
+    this.headBytes = Number.POSITIVE_INFINITY;
+  }
+
   append(sequence: number, parts: readonly Uint8Array[]): Promise<void> {
     assert(this.headId > 0, "beginRecord comes before append");
     if (this.trouble !== undefined || this.state !== "open") {

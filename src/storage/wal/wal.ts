@@ -82,6 +82,8 @@ export interface Wal {
   ): Promise<WalRecoveryReport>;
   /** The segment that the next `append` goes to; starts a new one when the current one is full or failed. */
   beginRecord(): number;
+  /** Has the next record begin a segment: it must not rely on what earlier ones define. */
+  endSegment(): void;
   /**
    * Appends one record and resolves once it is as durable as the sync mode promises. Records become durable in the order of
    * `append` calls. `parts` are written one after another and borrowed until the promise settles.
