@@ -10,8 +10,8 @@ import type { RowTest, ScanBatch, ScanMetrics, ScanRequest } from "../../table/s
 import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { GatheredRows } from "./gathered-rows.ts";
-import { type JoinedSeries, ScannedTags, seriesOrder } from "./joined-series.ts";
-import { MergedRuns } from "./merged-runs.ts";
+import { type JoinedSeries, ScannedTags } from "./joined-series.ts";
+import { keysOf, MergedRuns } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
 
 /** What is read, under joined numbers. */
@@ -101,7 +101,7 @@ async function* inOrder(
   asked: ScanRequest,
 ): AsyncGenerator<ScanBatch> {
   const merged = new MergedRuns(readers, series, {
-    compare: seriesOrder(schema, series),
+    keys: keysOf(schema),
     timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
     newestOnly: request.newestPerSeries === true && series.repeats && readers.length > 1,
   });

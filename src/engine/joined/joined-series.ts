@@ -10,10 +10,7 @@
 import { NumberList } from "../../base/bytes/number-list.ts";
 import type { SeriesRuns } from "../../column/batch.ts";
 import type { DictionaryVector } from "../../column/vector.ts";
-import { compareTagValues } from "../../table/tag-value.ts";
-import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import { compareText, tagScalar } from "../../storage/series/series-ranks.ts";
 
 /** A tag column of all parts. */
 interface JoinedColumn {
@@ -210,20 +207,4 @@ function codeOfText({ dictionary, codeOf }: Pick<JoinedColumn, "dictionary" | "c
   const code = dictionary.push(text) - 1;
   codeOf.set(text, code);
   return code;
-}
-
-/** Compares two series in the order of a scan by series and time: key columns in turn, NULL first, text by code point, others by value. */
-export function seriesOrder({ primaryKey, columns }: TableSchema, series: SeriesView): (a: number, b: number) => number {
-  const keys = primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
-  return (a, b) => {
-    for (const { name, type } of keys) {
-      const x = series.tagOf(name, a);
-      const y = series.tagOf(name, b);
-      if (x === y) continue;
-      const difference = type.kind === "string" ? 0 : compareTagValues(tagScalar(x, type), tagScalar(y, type));
-      if (difference !== 0) return difference;
-      return compareText(x, y);
-    }
-    return 0;
-  };
 }

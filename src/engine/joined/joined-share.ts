@@ -15,8 +15,8 @@ import type { SeriesView } from "../../table/series-view.ts";
 import type { BatchOfSeries, ScanPart, SharedScan, ShardRows, ShareLimits } from "../../table/shared-scan.ts";
 import { GatheredRows } from "./gathered-rows.ts";
 import { gatheredRows, type JoinedPart, type JoinedRows, joinedScan, scanOfPart } from "./joined-scan.ts";
-import { JoinedSeries, seriesOrder } from "./joined-series.ts";
-import { MergedRuns } from "./merged-runs.ts";
+import { JoinedSeries } from "./joined-series.ts";
+import { keysOf, MergedRuns } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
 
 /** What another thread needs: plain data. */
@@ -117,7 +117,7 @@ async function* mergedStreams(
     const begun = iterators.map((batches, i) => Reader.begun(batches, (streams[i] as ShardRows).shard));
     await Promise.allSettled(begun); // Whichever fails: no other is left behind.
     const merged = new MergedRuns(await Promise.all(begun), series, {
-      compare: seriesOrder(schema, series),
+      keys: keysOf(schema),
       timePlace: -1, // No series is in two shards.
       newestOnly: false,
     });

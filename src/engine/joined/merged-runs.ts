@@ -3,14 +3,16 @@
  * time, or the newest alone.
  */
 import { assert } from "../../base/assert.ts";
+import { compareText, tagScalar } from "../../storage/series/series-ranks.ts";
 import type { ScanBatch } from "../../table/scan.ts";
+import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import { compareTagValues } from "../../table/tag-value.ts";
 import type { JoinedSeries } from "./joined-series.ts";
 import type { Reader } from "./reader.ts";
 
-/** How rows are merged. */
+/** How rows are merged: by the texts of key columns in turn, NULL first, text by code point, others by value. */
 export interface MergeOrder {
-  /** Compares joined series; 0 only for one and the same. */
-  readonly compare: (a: number, b: number) => number;
+  readonly keys: readonly ColumnSchema[];
   /** Place of the times in batches. */
   readonly timePlace: number;
   /** Only the newest row of each series, of which each part gives its own. */
@@ -26,11 +28,45 @@ export interface RowsOfPart {
   readonly run: number;
 }
 
-/** What comes next of a part. */
-interface Head {
+/** What comes next of a part, with its key as far as it was looked at: the same series is compared with several others. */
+class Head {
   readonly reader: Reader;
   /** Joined number of the series. */
-  series: number;
+  series = -1;
+  private readonly view: JoinedSeries;
+  private readonly keys: readonly ColumnSchema[];
+  private readonly texts: (string | undefined)[] = [];
+  private known = 0;
+
+  constructor(reader: Reader, view: JoinedSeries, keys: readonly ColumnSchema[]) {
+    this.reader = reader;
+    this.view = view;
+    this.keys = keys;
+  }
+
+  /** Goes to a series. */
+  moveTo(series: number): void {
+    this.series = series;
+    this.known = 0;
+  }
+
+  /** 0 only for one and the same series. */
+  compare(other: Head): number {
+    for (const [i, { type }] of this.keys.entries()) {
+      const x = this.text(i);
+      const y = other.text(i);
+      if (x === y) continue;
+      const difference = type.kind === "string" ? 0 : compareTagValues(tagScalar(x, type), tagScalar(y, type));
+      return difference === 0 ? compareText(x, y) : difference;
+    }
+    return 0;
+  }
+
+  private text(i: number): string | undefined {
+    for (; this.known <= i; this.known++)
+      this.texts[this.known] = this.view.tagOf((this.keys[this.known] as ColumnSchema).name, this.series);
+    return this.texts[i];
+  }
 }
 
 /** See the file header. */
@@ -43,7 +79,8 @@ export class MergedRuns {
   constructor(readers: readonly Reader[], series: JoinedSeries, order: MergeOrder) {
     this.series = series;
     this.order = order;
-    this.heads = readers.flatMap((reader) => (reader.batch === undefined ? [] : [{ reader, series: this.seriesOf(reader) }]));
+    this.heads = readers.filter(({ batch }) => batch !== undefined).map((reader) => new Head(reader, series, order.keys));
+    for (const head of this.heads) head.moveTo(this.seriesAt(head.reader, head.reader.run));
   }
 
   /** Whether a part has to go on to its next batch first: `goOn`. */
@@ -54,19 +91,18 @@ export class MergedRuns {
 
   /** The rows that come next, valid until `goOn`; undefined once there are none. Not while `isAtEnd`. */
   next(): RowsOfPart | undefined {
-    const { compare } = this.order;
     let first: Head | undefined;
     let second: Head | undefined;
     for (const head of this.heads) {
       if (first === undefined) first = head;
-      else if (head.series !== first.series && compare(head.series, first.series) < 0) {
+      else if (head.series !== first.series && head.compare(first) < 0) {
         second = first;
         first = head;
-      } else if (second === undefined || compare(head.series, second.series) < 0) second = head;
+      } else if (second === undefined || head.compare(second) < 0) second = head;
     }
     if (first === undefined) return undefined;
     if (second?.series === first.series) return this.ofSame(first.series);
-    return this.take(first, second === undefined ? (first.reader.batch as ScanBatch).rowCount : this.endBefore(first, second.series));
+    return this.take(first, second === undefined ? (first.reader.batch as ScanBatch).rowCount : this.endBefore(first, second));
   }
 
   /** Lets parts that are at the end of a batch go on to the next. @throws as their scans do */
@@ -74,21 +110,24 @@ export class MergedRuns {
     for (const head of this.heads) {
       if (!head.reader.isAtEnd) continue;
       await head.reader.goOn();
-      if (head.reader.batch !== undefined) head.series = this.seriesOf(head.reader);
+      if (head.reader.batch !== undefined) head.moveTo(this.seriesAt(head.reader, head.reader.run));
     }
     this.heads = this.heads.filter(({ reader }) => reader.batch !== undefined);
   }
 
-  private seriesOf({ batch, part, run }: Reader): number {
+  private seriesAt({ batch, part }: Reader, run: number): number {
     return this.series.joinedNumber(part, (batch as ScanBatch).runs.series[run] as number);
   }
 
-  /** All runs before a series of another part. */
-  private endBefore({ reader }: Head, next: number): number {
-    const { starts, series: numbers } = (reader.batch as ScanBatch).runs;
-    let run = reader.run + 1;
-    while (run < starts.length - 1 && this.order.compare(this.series.joinedNumber(reader.part, numbers[run] as number), next) < 0) run++;
-    return starts[run] as number;
+  /** The end of all runs before the series of another part; the head is at the series behind it then. */
+  private endBefore(head: Head, next: Head): number {
+    const { reader } = head;
+    const { starts } = (reader.batch as ScanBatch).runs;
+    for (let run = reader.run + 1; run < starts.length - 1; run++) {
+      head.moveTo(this.seriesAt(reader, run));
+      if (head.compare(next) >= 0) return starts[run] as number;
+    }
+    return starts.at(-1) as number;
   }
 
   private take(head: Head, to: number): RowsOfPart {
@@ -96,7 +135,10 @@ export class MergedRuns {
     const { part, row: from, run } = reader;
     const batch = reader.batch as ScanBatch;
     reader.passTo(to);
-    if (!reader.isAtEnd) head.series = this.seriesOf(reader);
+    if (!reader.isAtEnd) {
+      const series = this.seriesAt(reader, reader.run);
+      if (series !== head.series) head.moveTo(series);
+    }
     return { part, batch, from, to, run };
   }
 
@@ -130,4 +172,9 @@ function timeAt({ vectors }: ScanBatch, { timePlace }: MergeOrder, row: number):
   if (times?.kind === "time") return times.base + BigInt(times.offsets[row] as number);
   assert(times?.kind === "wide", `times of a scan; got ${times?.kind}`);
   return times.values[row] as bigint;
+}
+
+/** The key columns of a table, in their order. */
+export function keysOf({ primaryKey, columns }: TableSchema): readonly ColumnSchema[] {
+  return primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
 }
