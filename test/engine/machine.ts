@@ -193,6 +193,11 @@ export class Machine {
     this.mergeGate = undefined;
   }
 
+  /** Shards of its engines. */
+  get shards(): number {
+    return this.options.shards ?? SHARDS;
+  }
+
   /** The files as another thread sees them. */
   get store(): FileStore {
     return memoryFileStore(this.files);
@@ -221,7 +226,7 @@ export class Machine {
       shared,
       threadLogs,
       meta,
-      shards: this.options.shards ?? SHARDS,
+      shards: this.shards,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
@@ -263,8 +268,7 @@ export class Machine {
     const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
     const news = this.engine.catalogNews();
     const onBug = (error: Error): void => this.onBug(error);
-    const { shards = SHARDS } = this.options;
-    const parts = { id, shards, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
+    const parts = { id, shards: this.shards, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
     this.threads.push(new IngestThread(parts));
     this.links.push(links);
   }
