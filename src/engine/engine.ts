@@ -276,7 +276,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Opens the newest data files before queries ask for them (`recovery/open-ahead.ts`). */
   openAhead(turn: Turn): Promise<OpenedAhead> {
-    return openAhead(this.parts.live.regions(), this.parts.cache, turn);
+    return openAhead(this.parts.live.regionsByTable(), this.parts.cache, turn);
   }
 
   /** Why writes fail, or undefined. */

@@ -7,6 +7,7 @@ import { localFileStore } from "../../src/storage/file-store/local-file-store.ts
 import { openSqliteMetaStore } from "../../src/storage/meta-store/sqlite-meta-store.ts";
 import { workerFlushExecutor } from "../../src/storage/sst/write/flush-executor.ts";
 import { type LocalWalOptions, openLocalWal } from "../../src/storage/wal/local-wal.ts";
+import { TEST_SHARDS } from "../support/shard-count.ts";
 import { plainParts } from "./plain-parts.ts";
 
 /** An engine on the parts of a server, in folder `home`: log and files on disk, SQLite, workers for flushes and merges. */
@@ -19,6 +20,7 @@ export async function openLocalEngine(
   const directory = join(home, "wal");
   return Engine.open({
     wal: await openLocalWal({ directory, sync, syncIntervalMs: 100, segmentBytes, recovery: "strict", logger: silentLogger }),
+    shards: TEST_SHARDS,
     meta: openSqliteMetaStore(join(home, "meta.db")),
     ...plainParts(localFileStore(data)),
     flusher: workerFlushExecutor(data),

@@ -27,6 +27,7 @@ import type { FlushJob } from "../../src/storage/sst/write/flush.ts";
 import { type FlushExecutor, inlineFlushExecutor } from "../../src/storage/sst/write/flush-executor.ts";
 import { type MemoryWal, memoryWal } from "../../src/storage/wal/memory-wal.ts";
 import type { WalRecoveryReport } from "../../src/storage/wal/wal.ts";
+import { TEST_SHARDS } from "../support/shard-count.ts";
 import { LateMeta } from "./late-meta.ts";
 import { LateCatalog } from "./late-catalog.ts";
 import { type Links, makeLinks } from "./thread-links.ts";
@@ -49,8 +50,6 @@ const FORCED_RENEWAL: SeriesRenewalLimits = { seriesMin: 0, restMillis: 0, isFor
 
 /** VARVE_LATE_CATALOG=7: every machine has a catalogue that others share, with that seed. For runs of other tests over it. */
 const LATE: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_CATALOG"]);
-/** VARVE_TEST_SHARDS=3: every engine of the tests has so many shards. */
-const SHARDS = Number(process.env["VARVE_TEST_SHARDS"] ?? "1");
 /** VARVE_LATE_META=7: every machine has a meta store that answers later what is of files, with that seed. For runs of other tests. */
 const LATE_META: Random | undefined = lateOfEnvironment(process.env["VARVE_LATE_META"]);
 
@@ -80,7 +79,7 @@ export interface MachineOptions {
   readonly seriesRenewal?: SeriesRenewalLimits;
   /** Ingest threads beside the engine, all of them on this one; 0 by default. */
   readonly threads?: number;
-  /** Parts that series of tables are spread over. Default: 1. */
+  /** Parts that series of tables are spread over. Default: `TEST_SHARDS`. */
   readonly shards?: number;
   /** Seeds a catalogue that others share, and that answers later (late-catalog.ts). Default: this machine's own. */
   readonly lateCatalog?: Random;
@@ -193,6 +192,11 @@ export class Machine {
     this.mergeGate = undefined;
   }
 
+  /** Shards of its engines. */
+  get shards(): number {
+    return this.options.shards ?? TEST_SHARDS;
+  }
+
   /** The files as another thread sees them. */
   get store(): FileStore {
     return memoryFileStore(this.files);
@@ -221,7 +225,7 @@ export class Machine {
       shared,
       threadLogs,
       meta,
-      shards: this.options.shards ?? SHARDS,
+      shards: this.shards,
       files,
       flusher: this.flusherOf(this.life, files),
       merger: this.mergerOf(this.life, files),
@@ -263,8 +267,7 @@ export class Machine {
     const { writeBufferBytes } = { ...NO_LIMITS, ...limits };
     const news = this.engine.catalogNews();
     const onBug = (error: Error): void => this.onBug(error);
-    const { shards = SHARDS } = this.options;
-    const parts = { id, shards, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
+    const parts = { id, shards: this.shards, shared, link: links.thread, wal, clock, news, writeBufferBytes, pooledBytes: 1 << 24, onBug };
     this.threads.push(new IngestThread(parts));
     this.links.push(links);
   }

@@ -108,7 +108,7 @@ test.each(SEEDS)("statistics of pages give what rows give, seed %i", async (seed
 describe("pages are not read", () => {
   async function counters(): Promise<EngineFixture> {
     const fixture = await EngineFixture.start();
-    await fixture.sql("CREATE TABLE c (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, v BIGINT, w DOUBLE)");
+    await fixture.sql("CREATE TABLE c (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, v BIGINT, w DOUBLE) WITH (spread = 1)");
     for (let file = 0; file < 3; file++) {
       const rows = Array.from({ length: 200 }, (_, i) => `('h${i % 2}', ${file * 86_400_000 + i}, ${i}, ${i}.5)`);
       await fixture.sql(`INSERT INTO c VALUES ${rows.join(", ")}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { DbError } from "../../src/base/error.ts";
 import { put, read } from "../engine/lines.ts";
 import { Machine } from "../engine/machine.ts";
+import { ONE_REGION } from "../engine/regions.ts";
 
 const ROWS = 400;
 const CUTS = 60;
@@ -11,7 +12,7 @@ const CUTS = 60;
 async function machineWithFile(): Promise<{ readonly machine: Machine; readonly name: string; readonly rows: readonly string[] }> {
   const machine = await Machine.start();
   const lines = Array.from({ length: ROWS }, (_, i) => `cpu,host=h${i % 5},rack=r${i % 2} v=${i * 31}i,f=${i / 8},s="x${i % 9}" ${i}`);
-  await put(machine.engine, lines.join("\n"));
+  await put(machine.engine, lines.join("\n"), ONE_REGION);
   await machine.engine.flushTable("public", "cpu");
   const [name = ""] = machine.files.keys();
   return { machine, name, rows: await read(machine.engine, "cpu") };

@@ -131,6 +131,8 @@ describe("a data file", () => {
   let whole: Buffer;
 
   beforeAll(async () => {
+    const columns = "host STRING PRIMARY KEY, greptime_timestamp TIMESTAMP(9) TIME INDEX, v BIGINT";
+    await execute(server.url, `CREATE TABLE filed (${columns}) WITH (merge_mode = 'last_non_null', spread = 1)`); // Of one file.
     await writeBatch("filed", 0);
     const before = new Set(new Bun.Glob("**/*.parquet").scanSync(server.dataHome));
     await execute(server.url, "ADMIN flush_table('filed')");

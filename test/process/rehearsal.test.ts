@@ -1,8 +1,12 @@
 /** A rehearsal sends what a server answers, leaves no trace in that server, and ends when it is told. */
 import { expect, test } from "bun:test";
+import { dirname, join } from "node:path";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
+import { TEST_SHARDS } from "../support/shard-count.ts";
 import { recordingLogger } from "../support/recording-logger.ts";
+import { tableId } from "../../src/base/units.ts";
+import { Shards } from "../../src/engine/schema/shards.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { rehearse } from "../../src/rehearsal.ts";
@@ -84,6 +88,9 @@ test("a server shows nothing of it, and stops while it is under way", async () =
   }
 });
 
+/** Which regions are of which table. */
+const tables = new Shards(TEST_SHARDS);
+
 test("tables of clients are asked for points of their newest series, and show nothing of it", async () => {
   const env = { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" };
   const server = await TestServer.start({ env });
@@ -95,9 +102,12 @@ test("tables of clients are asked for points of their newest series, and show no
     await writeLines(server.url, [...lines, "plain v=1 1", 'texts,tag=a v="b" 1'].join("\n"));
     for (const table of ["rooms", "plain", "texts"]) await execute(server.url, `ADMIN flush_table('${table}')`);
     await server.stop("SIGTERM");
+    const stored = [...new Bun.Glob("*/*.parquet").scanSync(join(server.dataHome, "data/tables"))];
+    const regions = new Set(stored.map((name) => Number(dirname(name))));
+    expect([stored.length, new Set([...regions].map((id) => tables.tableOf(tableId(id)))).size]).toEqual([regions.size, 3]);
     await server.restart();
     const { files, asked, refused } = await server.running.logged("rehearsed");
-    expect({ files, refused }).toEqual({ files: 3, refused: 0 });
+    expect({ files, refused }).toEqual({ files: stored.length, refused: 0 });
     expect(asked).toBeGreaterThan(8); // Of 385: a machine that is busy is asked for no more than two seconds.
     expect(await statementsOf(server)).toEqual([]);
     expect((await queryRows(server.url, "SELECT count(*) FROM rooms")).rows).toEqual([[200]]);

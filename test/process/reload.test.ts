@@ -5,7 +5,7 @@ import { join } from "node:path";
 import tls from "node:tls";
 import mysql from "mysql2/promise";
 import { certificate } from "../support/certificate.ts";
-import { TestServer, temporaryFolder } from "../support/server-process.ts";
+import { SHARDS, TestServer, temporaryFolder } from "../support/server-process.ts";
 
 const THREADS = 3;
 /** Enough new connections to meet each thread with near certainty: two of three thirds missed by all of 40 is 1e-7. */
@@ -143,7 +143,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
   const main = join(import.meta.dir, "../../src/main.ts");
   const args = [process.execPath, "run", main, ...(await server.flags())];
-  const env = { ...process.env, VARVE__QUERY__REHEARSAL: "false" };
+  const env = { ...process.env, ...SHARDS, VARVE__QUERY__REHEARSAL: "false" };
   for (const name of ["GRPC__BIND_ADDR", "MYSQL__ADDR", "POSTGRES__ADDR"]) Object.assign(env, { [`VARVE__${name}`]: "127.0.0.1:0" });
   const terminal = Bun.spawn(["python3", "-c", python, ...args], { env, stdout: "pipe", stderr: "pipe" });
   expect([await terminal.stdout.text(), await terminal.stderr.text()]).toEqual(["0\n", ""]);

@@ -6,9 +6,10 @@ import { readFileSync } from "node:fs";
 import { RootLog } from "../../src/base/log.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import { startStandalone } from "../../src/standalone.ts";
+import { SHARDS } from "./server-process.ts";
 
 const [script = "", ...argv] = process.argv.slice(2);
-const startup = loadSettings({ argv, env: {}, readFile: (path) => readFileSync(path) });
+const startup = loadSettings({ argv, env: SHARDS, readFile: (path) => readFileSync(path) });
 if (startup.kind !== "start") throw new Error("flags of a server are wanted");
 const log = new RootLog(startup.settings.logging.level);
 await startStandalone(

@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { diskFolder } from "./disk-folder.ts";
+import { TEST_SHARDS } from "./shard-count.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** Longest wait for a line of the log or for the end of a process. A server that takes longer hangs. */
@@ -51,9 +52,8 @@ export interface VarveProcess {
 /** The server as its source tree has it. */
 const SOURCE_PROGRAM: readonly string[] = [process.execPath, "run", join(ROOT, "src/main.ts")];
 
-/** VARVE_TEST_SHARDS=3: every server of the tests has so many shards. */
-const SHARDS: Readonly<Record<string, string>> =
-  process.env["VARVE_TEST_SHARDS"] === undefined ? {} : { VARVE__STORAGE__SHARDS: process.env["VARVE_TEST_SHARDS"] };
+/** Of a server of several shards, where `TEST_SHARDS` says so; for who starts one in another way. */
+export const SHARDS: Readonly<Record<string, string>> = TEST_SHARDS === 1 ? {} : { VARVE__STORAGE__SHARDS: String(TEST_SHARDS) };
 
 /**
  * Runs the server with these arguments; `wrapper` is a command that starts the command that follows it, e.g. `nsenter`, `program` what is

@@ -152,9 +152,19 @@ export class LiveTables {
     return this.byId.values();
   }
 
+  /** What each table has in each shard, by table. */
+  *tables(): Generator<readonly TableEntry[]> {
+    for (const tables of this.byName.values()) for (const { all } of tables.values()) yield all;
+  }
+
   /** Storage of all tables. */
   *regions(): Generator<Region> {
     for (const { table } of this.byId.values()) yield table.region;
+  }
+
+  /** The same, by table. */
+  *regionsByTable(): Generator<readonly Region[]> {
+    for (const entries of this.tables()) yield entries.map(({ table }) => table.region);
   }
 
   /** Names of the data files of all tables. */

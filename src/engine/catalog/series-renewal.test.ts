@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
+import { regionsOf } from "../../../test/engine/regions.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { metricBatch } from "../../../test/support/metric-batch.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
@@ -203,13 +204,13 @@ describe("memory that series hold", () => {
     expect(memory.bytesOf("series")).toBeGreaterThan(2 * MIB);
   });
 
-  test("is given back when it is short, and new series are refused when nothing can be", async () => {
+  test.each([1, 3])("is given back when it is short, and new series are refused when nothing can be, in %i shards", async (shards) => {
     const memory = new ServerMemory(3 * MIB);
-    const machine = await Machine.start({ memory, seriesRenewal: WORTH_IT });
+    const machine = await Machine.start({ memory, shards, seriesRenewal: WORTH_IT });
     await put(machine.engine, lines(0, 30_000, NOW));
     await machine.engine.flushTable("public", "cpu");
     await machine.engine.keepUp(); // Half of the limit is passed: the series of files go.
-    expect(machine.engine.seriesState).toEqual({ count: 0, renewals: 1 });
+    expect(machine.engine.seriesState).toEqual({ count: 0, renewals: regionsOf(machine.engine).length });
     await put(machine.engine, lines(0, 30_000, NOW + 1n));
     await machine.engine.keepUp(); // All of them have rows in memory.
     const refused = await refusal(put(machine.engine, lines(30_000, 30_001, NOW)));

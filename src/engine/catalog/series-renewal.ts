@@ -21,7 +21,7 @@ import type { SharedState } from "../threads/shared-state.ts";
 
 /** Part of the memory limit that series may hold. `SharedState.refusal` tells clients of it. */
 const SERIES_PART = 1 / 2;
-/** Bytes from which a registry is worth renewing when memory is short. */
+/** Bytes from which the registries of a table are worth renewing when memory is short. */
 const URGENT_BYTES_MIN = 1024 * 1024;
 /** A table whose registry was renewed in a hurry and that has come back to so much of it has what it needs. */
 const NEEDED_PART = 3 / 4;
@@ -101,8 +101,9 @@ export class SeriesRenewal {
     const isShort = this.counted > bytesMax;
     if (clock.monotonicMillis() >= this.restUntil) {
       const due: TableEntry[] = [];
-      await this.eachTable((entry) => {
-        if (this.isDue(entry, isShort)) due.push(entry);
+      await this.eachTable((entries) => {
+        const isUrgent = isShort && bytesOf(entries) >= URGENT_BYTES_MIN;
+        for (const entry of entries) if (this.isDue(entry, isUrgent)) due.push(entry);
       });
       for (const entry of due) await this.renew(entry, isShort);
       if (due.length > 0) {
@@ -113,12 +114,11 @@ export class SeriesRenewal {
     shared.isRefusingSeries = this.counted > bytesMax;
   }
 
-  private isDue(entry: TableEntry, isShort: boolean): boolean {
+  /** @param isUrgent memory is short, and the table's registries hold much of it */
+  private isDue(entry: TableEntry, isUrgent: boolean): boolean {
     const { region } = entry.table;
     if (this.limits.isForced === true || region.mayRenew(this.limits.seriesMin)) return true;
-    if (!isShort) return false;
-    const { byteLength } = region.registry;
-    return byteLength >= URGENT_BYTES_MIN && byteLength * NEEDED_PART > (this.hurried.get(entry) ?? 0);
+    return isUrgent && region.registry.count > 0 && region.registry.byteLength * NEEDED_PART > (this.hurried.get(entry) ?? 0);
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
@@ -156,20 +156,33 @@ export class SeriesRenewal {
     let bytes = this.parts.threadSeriesBytes();
     let series = 0;
     for (let thread = 1; thread <= shared.threads; thread++) bytes += shared.seriesBytes(thread);
-    await this.eachTable(({ registry, marks, physical }) => {
-      bytes += registry.byteLength + marks.byteLength + (physical?.seriesBytes ?? 0);
-      series += registry.count;
+    await this.eachTable((entries) => {
+      for (const { registry, marks, physical } of entries) {
+        bytes += registry.byteLength + marks.byteLength + (physical?.seriesBytes ?? 0);
+        series += registry.count;
+      }
     });
     this.counted = bytes;
     this.countedSeries = series;
   }
 
-  /** Calls `visit` for each table; other work comes between when there are many. */
-  private async eachTable(visit: (entry: TableEntry) => void): Promise<void> {
+  /** Calls `visit` with what each table has in each shard; other work comes between when there is much. */
+  private async eachTable(visit: (entries: readonly TableEntry[]) => void): Promise<void> {
     let seen = 0;
-    for (const entry of this.parts.live.entries()) {
-      if (++seen % TABLES_A_STRETCH === 0) await this.parts.scheduler.nextRound();
-      visit(entry);
+    for (const entries of this.parts.live.tables()) {
+      seen += entries.length;
+      if (seen >= TABLES_A_STRETCH) {
+        await this.parts.scheduler.nextRound();
+        seen = 0;
+      }
+      visit(entries);
     }
   }
+}
+
+/** Bytes of registries. */
+function bytesOf(entries: readonly TableEntry[]): number {
+  let bytes = 0;
+  for (const { registry } of entries) bytes += registry.byteLength;
+  return bytes;
 }

@@ -6,6 +6,7 @@ import { staysSo } from "../../../test/engine/stays-so.ts";
 import { afterEach, describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
+import { ONE_REGION } from "../../../test/engine/regions.ts";
 import { engineSql } from "../../../test/support/engine-sql.ts";
 import { metricBatch } from "../../../test/support/metric-batch.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -21,7 +22,7 @@ afterEach(() => {
   prototype.deleteRows = real;
 });
 
-/** Does something between the scan of the next DELETEs and what each deletes; the number of the delete is given. */
+/** Does something between the scan of the next DELETEs and what each deletes, in each region; the number of the delete is given. */
 function between(work: (round: number) => Promise<unknown>, rounds = 1): void {
   let round = 0;
   prototype.deleteRows = async function (this: EngineTable, keys, unless) {
@@ -147,7 +148,7 @@ describe("where fields merge one by one", () => {
   });
 
   test("rows that match and are written all the time are refused in the end, by table and number", async () => {
-    const machine = await start({}, MERGED);
+    const machine = await start({}, { ...MERGED, ...ONE_REGION.tableOptions });
     between((round) => put(machine.engine, `cpu,host=a w=${round}i 1`), Number.POSITIVE_INFINITY);
     const failure = await engineSql(machine.engine, DELETE).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(DbError);
@@ -160,7 +161,7 @@ describe("where fields merge one by one", () => {
 });
 
 test("rows that are replaced all the time by ones that match count as written after the DELETE", async () => {
-  const machine = await start();
+  const machine = await start({}, ONE_REGION.tableOptions);
   between((round) => put(machine.engine, `cpu,host=a v=${20 + round}i 1`), Number.POSITIVE_INFINITY);
   expect(await engineSql(machine.engine, DELETE)).toBe("affected 2");
   await staysSo(machine, ["'a'|23|NULL|1"]);

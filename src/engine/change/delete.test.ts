@@ -2,16 +2,17 @@ import { staysSo } from "../../../test/engine/stays-so.ts";
 import { describe, expect, test } from "bun:test";
 import { newMetrics, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
+import { ONE_REGION, regionsOf } from "../../../test/engine/regions.ts";
 import { STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
+import type { Table } from "../../table/catalog.ts";
 import { ALL_TIME, type TagPredicate } from "../../table/scan.ts";
-import type { EngineTable } from "../table/engine-table.ts";
 
 const DAY = 86_400_000_000_000n;
 const START = 1_700_006_400_000_000_000n; // 2023-11-15T00:00:00Z
 
-function tableOf(machine: Machine, name = "cpu"): EngineTable {
-  return machine.engine.table("public", name) as EngineTable;
+function tableOf(machine: Machine, name = "cpu"): Table {
+  return machine.engine.table("public", name) as Table;
 }
 
 const host = (...values: readonly string[]): TagPredicate => ({ kind: "in", column: "host", values });
@@ -27,8 +28,10 @@ async function deleteKeys(machine: Machine, ...keys: readonly (readonly [host: s
 }
 
 const rows = (machine: Machine): Promise<string[]> => read(machine.engine, "cpu");
-const files = (machine: Machine): string[] =>
-  tableOf(machine).region.dataFiles.map(({ rowCount, tombstones }) => `${rowCount} rows, ${tombstones?.count ?? 0} deleted`);
+const files = ({ engine }: Machine): string[] =>
+  regionsOf(engine).flatMap(({ dataFiles }) =>
+    dataFiles.map(({ rowCount, tombstones }) => `${rowCount} rows, ${tombstones?.count ?? 0} deleted`),
+  );
 
 describe("rows deleted by their keys", () => {
   test("go from memory and from files, and stay away", async () => {
@@ -127,7 +130,7 @@ describe("ranges", () => {
           lines.push(`cpu,host=${name} v=${hour}i ${START + BigInt(day) * DAY + (BigInt(hour) * DAY) / 24n}`);
       }
     }
-    await put(machine.engine, lines.join("\n"));
+    await put(machine.engine, lines.join("\n"), ONE_REGION);
     await machine.engine.flushTable("public", "cpu");
     return machine;
   }
@@ -200,6 +203,7 @@ describe("tombstones", () => {
     await put(
       machine.engine,
       Array.from({ length: 4000 }, (_, i) => `cpu,host=a v=${(i * i * 7919) % 100_003}i ${i * 1_000_003}`).join("\n"),
+      ONE_REGION,
     );
     await machine.engine.flushTable("public", "cpu");
     await deleteKeys(machine, ["a", 0n], ["a", 1_000_003n]);
@@ -239,7 +243,7 @@ describe("tombstones", () => {
 
   test("stay where TRUNCATE takes the rows of their file and leaves an older one", async () => {
     const machine = await Machine.start();
-    await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=a v=1i 2\ncpu,host=a v=1i 99");
+    await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=a v=1i 2\ncpu,host=a v=1i 99", ONE_REGION);
     await machine.engine.flushTable("public", "cpu");
     await deleteKeys(machine, ["a", 1n]);
     await put(machine.engine, "cpu,host=b v=1i 2");
@@ -266,7 +270,7 @@ describe("tombstones", () => {
 
   test("hide rows although the tags of their file's own rows are others", async () => {
     const machine = await Machine.start();
-    await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=a v=1i 2");
+    await put(machine.engine, "cpu,host=a v=1i 1\ncpu,host=a v=1i 2", ONE_REGION);
     await machine.engine.flushTable("public", "cpu");
     await deleteKeys(machine, ["a", 1n]);
     await put(machine.engine, "cpu,host=b v=1i 1");
@@ -287,12 +291,14 @@ describe("tombstones", () => {
       order: "series-time" as const,
       limit: 9,
     };
-    const batches = tableOf(machine).scan(request);
-    const first = await batches.next();
-    await deleteKeys(machine, ["a", 1n], ["b", 1n]);
-    await machine.engine.flushTable("public", "cpu");
-    expect(first.value?.rowCount).toBe(2);
-    await batches.return(undefined);
+    const batches = tableOf(machine).scan(request)[Symbol.asyncIterator]();
+    let seen = 0;
+    for (let batch = await batches.next(); batch.done !== true; batch = await batches.next()) {
+      if (seen === 0) await deleteKeys(machine, ["a", 1n], ["b", 1n]);
+      if (seen === 0) await machine.engine.flushTable("public", "cpu");
+      seen += batch.value.rowCount;
+    }
+    expect(seen).toBe(2);
     expect(await rows(machine)).toEqual([]);
   });
 });

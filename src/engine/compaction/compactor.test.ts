@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
+import { ONE_REGION } from "../../../test/engine/regions.ts";
 import { MovingClock } from "../../../test/support/moving-clock.ts";
 
 const AUTO = { compaction: { isAutomatic: true, triggerFiles: 3 } };
 const DAY = 86_400n * 1_000_000_000n;
 
-/** A machine whose table cpu has a file a batch of lines. */
+/** A machine whose table cpu, of one region, has a file a batch of lines. */
 async function machineOf(options: MachineOptions, ...batches: readonly string[]): Promise<Machine> {
   const machine = await Machine.start(options);
   for (const lines of batches) await flushed(machine, lines);
@@ -14,7 +15,7 @@ async function machineOf(options: MachineOptions, ...batches: readonly string[])
 }
 
 async function flushed(machine: Machine, lines: string): Promise<void> {
-  await put(machine.engine, lines);
+  await put(machine.engine, lines, ONE_REGION);
   await machine.engine.flushTable("public", "cpu");
 }
 
@@ -56,7 +57,7 @@ describe("files of a window", () => {
 
   test("merge when the table's option says so", async () => {
     const machine = await Machine.start({ compaction: { isAutomatic: true, triggerFiles: 100 } });
-    await put(machine.engine, OVERLAPPING[0]!, { tableOptions: { "compaction.twcs.trigger_file_num": "2" } });
+    await put(machine.engine, OVERLAPPING[0]!, { tableOptions: { ...ONE_REGION.tableOptions, "compaction.twcs.trigger_file_num": "2" } });
     await machine.engine.flushTable("public", "cpu");
     await flushed(machine, OVERLAPPING[1]!);
     await machine.engine.compactionIdle();

@@ -282,6 +282,40 @@ test("a table that cannot be flushed does not keep others from it", async () => 
   expect(host.outcomes).toEqual(["folder is read-only", undefined]);
 });
 
+test("a table that failed and has no rows in memory any more is no trouble: at once when others flush it, else by the timer", async () => {
+  const host = new FakeHost();
+  host.failure = new Error("no space left");
+  const scheduler = schedulerOf(host);
+  const [first, second] = [new FakeRegion("first", 1500), new FakeRegion("second", 1200)];
+  host.list.push(first, second);
+  scheduler.start();
+  scheduler.written(2700);
+  await settle();
+  expect(host.outcomes).toEqual(["no space left", "no space left"]);
+  scheduler.flushed(first); // Older rows: it has some left.
+  first.frozenBytes = 0;
+  scheduler.flushed(first);
+  expect(host.outcomes).toHaveLength(2); // The other one still fails.
+  second.frozenBytes = 0; // Truncated.
+  await pass(1000);
+  expect(host.outcomes).toEqual(["no space left", "no space left", undefined]);
+  expect(host.flushed).toHaveLength(2);
+  await scheduler.close();
+});
+
+test("memory is counted while a flush runs as well: slabs take more than what was written", async () => {
+  const host = new FakeHost();
+  host.gate = Promise.withResolvers();
+  const scheduler = schedulerOf(host);
+  host.list.push(new FakeRegion("a", 1200));
+  scheduler.written(1200);
+  await settle();
+  host.list.push(new FakeRegion("b", 900));
+  scheduler.written(450);
+  expect(scheduler.memoryBytes).toBe(2100);
+  host.gate.resolve();
+});
+
 test("everything goes to files while the log is in trouble, largest first", async () => {
   const host = new FakeHost();
   const scheduler = schedulerOf(host);

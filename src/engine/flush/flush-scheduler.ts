@@ -72,6 +72,8 @@ export interface FlushHost<T extends Flushable> {
 const GROUP_SHARE = 1 / 2;
 /** Share of the write buffer from which tables are flushed although their rows are few. */
 const FULL_SHARE = 3 / 4;
+/** Share of the write buffer from which memory is counted while a flush runs: rows take about twice their bytes in slabs that double. */
+const COUNTED_SHARE = 1 / 2;
 /** How long a failed flush waits before the next try; doubles up to the second. */
 const RETRY_MILLIS_MIN = 1000;
 const RETRY_MILLIS_MAX = 5000;
@@ -126,7 +128,13 @@ export class FlushScheduler<T extends Flushable> {
     // Counting every table is only worth it when a slab's worth came in.
     if (this.sinceCount < this.limits.memtableBytes / 64) return;
     this.sinceCount = 0;
-    this.check();
+    if (this.running === undefined) this.check();
+    else if (this.heldBytes > this.limits.writeBufferBytes * COUNTED_SHARE) this.memory = this.countMemory();
+  }
+
+  /** Called when rows of a table became files, whoever asked for it: what failed before may be made good by that. */
+  flushed(region: T): void {
+    if (!region.hasFrozen && this.failures.delete(region)) this.judge();
   }
 
   /** Memory of all memtables, nearly: what was written since the last count is estimated. */
@@ -208,7 +216,7 @@ export class FlushScheduler<T extends Flushable> {
 
   private check(): void {
     if (this.running !== undefined || this.closed) return;
-    if (this.failures.size > 0) this.forgetDropped();
+    if (this.failures.size > 0) this.forgetGone();
     const due = this.pick();
     if (due.length === 0) return;
     this.running = this.run(due);
@@ -238,16 +246,21 @@ export class FlushScheduler<T extends Flushable> {
   private settle(regions: readonly T[], failed: ReadonlyMap<T, unknown>): void {
     for (const region of regions) if (!failed.has(region)) this.failures.delete(region);
     for (const [region, error] of failed) this.postpone(region, errorText(error));
+    this.judge();
+  }
+
+  /** A table that was dropped needs no flush any more, nor does one whose rows have gone. */
+  private forgetGone(): void {
+    const known = new Set(this.host.regions());
+    for (const region of this.failures.keys()) if (!known.has(region) || region.memoryBytes === 0) this.failures.delete(region);
+    this.judge();
+  }
+
+  /** Says that flushing works when no table is left whose last flush failed. */
+  private judge(): void {
     if (this.failures.size > 0) return;
     this.lastFailure = undefined;
     this.host.flushEnded(undefined);
-  }
-
-  /** A table that was dropped needs no flush any more. */
-  private forgetDropped(): void {
-    const known = new Set(this.host.regions());
-    for (const region of this.failures.keys()) if (!known.has(region)) this.failures.delete(region);
-    if (this.failures.size === 0) this.host.flushEnded(undefined);
   }
 
   /** Other tables are flushed meanwhile. */

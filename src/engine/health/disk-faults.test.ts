@@ -71,6 +71,16 @@ test("a flush that is due goes on by itself once the disk works, and its trouble
   expect(await read(rig.machine.engine, "cpu")).toEqual(rows);
 });
 
+test("a flush that failed by itself is no trouble any more once its tables are flushed by hand", async () => {
+  const rig = await start({ limits: { memtableBytes: 64 } });
+  rig.files().faults.fail("write", { why: FULL, ...FOREVER });
+  await threeRows(rig);
+  await until(() => troublesOf(rig).length > 0);
+  rig.files().faults.heal();
+  await rig.machine.engine.flushTable("public", "cpu");
+  expect(troublesOf(rig)).toEqual([]);
+});
+
 test.each(["commit", "commit-unknown", "settled"] as const)(
   "a meta store that fails in %s of a flush: the files are made once, and committed when it works",
   async (call) => {

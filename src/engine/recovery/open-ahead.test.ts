@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { newScanMetrics } from "../../table/scan.ts";
 import { Machine } from "../../../test/engine/machine.ts";
+import { ONE_REGION, regionsOf } from "../../../test/engine/regions.ts";
 
 const always = (): Promise<boolean> => Promise.resolve(true);
 
@@ -22,10 +23,12 @@ function namesOf(tables: readonly { readonly name: string }[]): readonly string[
   return tables.map(({ name }) => name);
 }
 
-test("opens all files of small tables, the table with the newest first, and says which tables are wholly open", async () => {
-  const machine = await restarted(["one", "two"], 3);
+const NAMED = "opens all files of small tables, the table with the newest first, and says once which tables are wholly open: %i shards";
+test.each([1, 3])(NAMED, async (shards) => {
+  const machine = await restarted(["one", "two"], 3, { shards });
+  const regions = regionsOf(machine.engine, "one").length + regionsOf(machine.engine, "two").length;
   const { files, tables } = await machine.engine.openAhead(always);
-  expect({ files, tables: namesOf(tables) }).toEqual({ files: 6, tables: ["two", "one"] });
+  expect({ files, tables: namesOf(tables) }).toEqual({ files: 3 * regions, tables: ["two", "one"] });
   expect(await read(machine.engine, "one")).toHaveLength(6);
   await machine.engine.close();
 });
@@ -33,7 +36,7 @@ test("opens all files of small tables, the table with the newest first, and says
 test("reads the numbers of the newest files, as far as half of the cache goes, and a query reads them no more", async () => {
   const machine = await Machine.start();
   const lines = Array.from({ length: 20_000 }, (_, i) => `cpu,host=h${i % 20} i=${i}i,f=${i}.5,text="t",b=true ${i + 1}`);
-  await put(machine.engine, lines.join("\n"));
+  await put(machine.engine, lines.join("\n"), ONE_REGION);
   await machine.engine.flushTable("public", "cpu");
   await machine.restart();
   const { pages } = await machine.engine.openAhead(always);
@@ -47,7 +50,7 @@ test("reads the numbers of the newest files, as far as half of the cache goes, a
 test("reads numbers until half of the cache is taken", async () => {
   const machine = await Machine.start();
   const lines = Array.from({ length: 40_000 }, (_, i) => `cpu,host=h${i % 20} i=${i}i,f=${i}.5 ${i + 1}`);
-  await put(machine.engine, lines.join("\n"));
+  await put(machine.engine, lines.join("\n"), ONE_REGION);
   await machine.engine.flushTable("public", "cpu");
   await machine.restart();
   const { pages } = await machine.engine.openAhead(always);
@@ -78,7 +81,7 @@ test("ends when somebody asks, at any time, and gives all files back", async () 
 test("leaves files of very many series closed", async () => {
   const machine = await Machine.start();
   const lines = Array.from({ length: 30_000 }, (_, i) => `many,host=host-${i},zone=zone-${i % 977} v=1 1`);
-  await put(machine.engine, lines.join("\n"));
+  await put(machine.engine, lines.join("\n"), ONE_REGION);
   await machine.engine.flushTable("public", "many");
   await machine.restart();
   expect(await machine.engine.openAhead(always)).toEqual({ files: 0, tables: [], pages: 0 });
@@ -86,8 +89,8 @@ test("leaves files of very many series closed", async () => {
   await machine.engine.close();
 });
 
-test("leaves a damaged file to the query that wants it", async () => {
-  const machine = await restarted(["one", "two"], 1);
+test.each([1, 3])("leaves a damaged file to the query that wants it, in %i shards", async (shards) => {
+  const machine = await restarted(["one", "two"], 1, { shards });
   const name = [...machine.files.keys()].find((file) => file.endsWith(".parquet")) as string;
   const whole = machine.files.get(name) as Uint8Array;
   machine.files.set(
@@ -95,7 +98,7 @@ test("leaves a damaged file to the query that wants it", async () => {
     whole.map((byte, i) => (i >= whole.length - 40 ? 0 : byte)),
   );
   const { files, tables } = await machine.engine.openAhead(always);
-  expect({ files, tables: namesOf(tables) }).toEqual({ files: 1, tables: ["two"] });
+  expect({ files, tables: namesOf(tables) }).toEqual({ files: machine.files.size - 1, tables: ["two"] });
   expect(read(machine.engine, "one")).rejects.toThrow(name);
   machine.files.set(name, whole); // Put back from a backup.
   expect(await read(machine.engine, "one")).toHaveLength(2);

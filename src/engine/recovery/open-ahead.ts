@@ -42,33 +42,49 @@ export interface OpenedAhead {
   readonly pages: number;
 }
 
-/** Opens files, and reads pages. What cannot be read is left to the query that wants it, which says so. */
-export async function openAhead(regions: Iterable<Region>, cache: PageCache, turn: Turn): Promise<OpenedAhead> {
-  const chosen = await newestOf(regions, turn);
+/**
+ * Opens files, and reads pages. What cannot be read is left to the query that wants it, which says so.
+ *
+ * @param tables regions of each table
+ */
+export async function openAhead(tables: Iterable<readonly Region[]>, cache: PageCache, turn: Turn): Promise<OpenedAhead> {
+  const chosen = await newestOf(tables, turn);
   const opened = await openAll(chosen, cache, turn);
   return { ...opened, pages: await readNumbers(chosen, cache, turn) };
 }
 
 async function openAll(chosen: readonly Chosen[], cache: PageCache, turn: Turn): Promise<Omit<OpenedAhead, "pages">> {
-  const before = cache.bytes;
+  const bytesMax = cache.bytes + OPEN_BYTES_MAX;
   const tables: TableSchema[] = [];
+  const left = new Map<readonly Region[], number>(); // Regions that are not wholly open, by table.
   let opened = 0;
-  for (const { region, ids } of chosen) {
-    const snapshot = region.snapshot();
-    try {
-      let ofTable = 0;
-      for (const file of snapshot.files.toReversed()) {
-        if (!ids.has(file.meta.id)) continue;
-        if (cache.bytes - before >= OPEN_BYTES_MAX || !(await turn())) return { files: opened, tables };
-        if (await opensNow(file, region, cache, turn)) ofTable++;
-      }
-      opened += ofTable;
-      if (ofTable === snapshot.files.length && region.sharedBy === undefined) tables.push(region.schemaNow);
-    } finally {
-      await snapshot.release();
-    }
+  for (const one of chosen) {
+    const { files, isWhole, isOver } = await openChosen(one, cache, bytesMax, turn);
+    opened += files;
+    if (isOver) break;
+    const { region, table } = one;
+    if (!isWhole || region.sharedBy !== undefined) continue;
+    const others = (left.get(table) ?? table.filter(hasFiles).length) - 1;
+    left.set(table, others);
+    if (others === 0) tables.push((table[0] as Region).schemaNow);
   }
   return { files: opened, tables };
+}
+
+/** Opens the chosen files of a region: how many, whether all of its files are open, whether it ended before. */
+async function openChosen({ region, ids }: Chosen, cache: PageCache, bytesMax: number, turn: Turn): Promise<OpenedRegion> {
+  const snapshot = region.snapshot();
+  try {
+    let files = 0;
+    for (const file of snapshot.files.toReversed()) {
+      if (!ids.has(file.meta.id)) continue;
+      if (cache.bytes >= bytesMax || !(await turn())) return { files, isWhole: false, isOver: true };
+      if (await opensNow(file, region, cache, turn)) files++;
+    }
+    return { files, isWhole: files === snapshot.files.length, isOver: false };
+  } finally {
+    await snapshot.release();
+  }
 }
 
 /** How many pages were read. */
@@ -116,33 +132,50 @@ async function opensNow(file: SstFile, region: Region, cache: PageCache, turn: T
   }
 }
 
+/** What was opened of a region. */
+interface OpenedRegion {
+  readonly files: number;
+  /** All of its files are open. */
+  readonly isWhole: boolean;
+  /** No more is to be opened. */
+  readonly isOver: boolean;
+}
+
 /** A region, and which of its files are opened. */
 interface Chosen {
   readonly region: Region;
+  /** Regions of its table. */
+  readonly table: readonly Region[];
   readonly ids: ReadonlySet<number>;
   readonly newest: number;
 }
 
 /** The regions with the newest files, newest region first. */
-async function newestOf(regions: Iterable<Region>, turn: Turn): Promise<readonly Chosen[]> {
+async function newestOf(tables: Iterable<readonly Region[]>, turn: Turn): Promise<readonly Chosen[]> {
   const ids: number[] = [];
-  const having: { readonly region: Region; readonly newest: number }[] = [];
+  const having: Omit<Chosen, "ids">[] = [];
   let looked = 0;
-  for (const region of regions) {
-    if (++looked % REGIONS_AT_ONCE === 0 && !(await turn())) return [];
-    if (region.schemaNow.columns.length > COLUMNS_MAX) continue;
-    let newest = 0;
-    for (const { id } of region.dataFiles) {
-      ids.push(id);
-      newest = Math.max(newest, id);
+  for (const table of tables) {
+    for (const region of table) {
+      if (++looked % REGIONS_AT_ONCE === 0 && !(await turn())) return [];
+      if (region.schemaNow.columns.length > COLUMNS_MAX) continue;
+      let newest = 0;
+      for (const { id } of region.dataFiles) {
+        ids.push(id);
+        newest = Math.max(newest, id);
+      }
+      if (newest > 0) having.push({ region, table, newest });
     }
-    if (newest > 0) having.push({ region, newest });
   }
   const least = Float64Array.from(ids).sort().at(-FILES_MAX) ?? 0;
   const chosen: Chosen[] = [];
-  for (const { region, newest } of having) {
+  for (const { region, table, newest } of having) {
     if (newest < least) continue;
-    chosen.push({ region, newest, ids: new Set(region.dataFiles.flatMap(({ id }) => (id >= least ? [id] : []))) });
+    chosen.push({ region, table, newest, ids: new Set(region.dataFiles.flatMap(({ id }) => (id >= least ? [id] : []))) });
   }
   return chosen.sort((a, b) => b.newest - a.newest);
+}
+
+function hasFiles({ dataFiles }: Region): boolean {
+  return dataFiles.length > 0;
 }

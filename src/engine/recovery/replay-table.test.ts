@@ -66,6 +66,7 @@ async function restart(machine: Machine, { fate, isLost, isTorn }: Case): Promis
   const files = memoryFileStore(machine.files);
   const { engine } = await Engine.open({
     wal,
+    shards: machine.shards,
     meta: machine.meta,
     ...plainParts(files),
   });

@@ -111,7 +111,8 @@ export class Replay {
     sawEntry?.(entry.tableId, record.sequence);
     const region = regionOf(entry.tableId);
     if (region === undefined) {
-      if (tableOf(entry.tableId) >= nextTableId) throw olderThanLog(entry.tableId, nextTableId, record);
+      const table = tableOf(entry.tableId);
+      if (table >= nextTableId) throw olderThanLog(table, nextTableId, record);
       return;
     }
     const { series: map } = this.translator.define(entry, region.registry);

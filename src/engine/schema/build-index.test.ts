@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { EngineFixture } from "../../../test/support/engine-fixture.ts";
 
-/** A table of three files, the last with a tombstone, whose column got an index after the first. */
+/** A table of one region and three files, the last with a tombstone, whose column got an index after the first. */
 async function started(): Promise<EngineFixture> {
   const fixture = await EngineFixture.start();
-  await fixture.sql("CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, level STRING, msg STRING)");
+  await fixture.sql("CREATE TABLE t (host STRING PRIMARY KEY, ts TIMESTAMP(3) TIME INDEX, level STRING, msg STRING) WITH (spread = 1)");
   await fixture.sql("INSERT INTO t VALUES ('a', 1, 'info', 'one'), ('b', 2, 'warn', 'two')");
   await fixture.sql("ADMIN flush_table('t')");
   await fixture.sql("ALTER TABLE t MODIFY COLUMN level SET INVERTED INDEX");

@@ -20,8 +20,13 @@ type FileWorkParts = Pick<EngineParts, "merger" | "flusher" | "limits" | "compac
 /** Makes it. Nothing runs yet. */
 export function wireFileWork(parts: FileWorkParts, ground: Ground, threads: ThreadHosts): FileWork {
   const compactor = makeCompactor(parts, ground);
-  const flusher = makeFlusher(parts, ground, threads, compactor);
-  return { compactor, flusher, flushes: makeScheduler(parts, ground, flusher) };
+  const onFlushed = (region: Region): void => {
+    flushes.flushed(region);
+    compactor.flushed(region);
+  };
+  const flusher = makeFlusher(parts, ground, threads, onFlushed);
+  const flushes = makeScheduler(parts, ground, flusher);
+  return { compactor, flusher, flushes };
 }
 
 function makeCompactor({ merger, compaction: limits, onWork }: FileWorkParts, ground: Ground): Compactor {
@@ -37,9 +42,13 @@ function makeCompactor({ merger, compaction: limits, onWork }: FileWorkParts, gr
   );
 }
 
-function makeFlusher({ flusher: executor, onWork }: FileWorkParts, ground: Ground, threads: ThreadHosts, compactor: Compactor): Flusher {
+function makeFlusher(
+  { flusher: executor, onWork }: FileWorkParts,
+  ground: Ground,
+  threads: ThreadHosts,
+  onFlushed: (region: Region) => void,
+): Flusher {
   const { meta, commits, files, clock, logger, live: tables, fileIds, sequences, trimmer, sure, workerMemory } = ground;
-  const onFlushed = (region: Region): void => compactor.flushed(region);
   const stores = { meta, commits, files, fileIds, tables, sequences, trimmer };
   return new Flusher({ ...stores, executor, clock, logger, sure, workerMemory, threads, onWork, onFlushed });
 }

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { put, read } from "../../../test/engine/lines.ts";
 import { Machine, type MachineOptions } from "../../../test/engine/machine.ts";
+import { regionOf } from "../../../test/engine/regions.ts";
 import { AssertionError } from "../../base/assert.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
@@ -144,8 +145,7 @@ describe("a row that is in the log and cannot be made visible", () => {
     await put(rig.machine.engine, "cpu,host=a v=1i 1");
     failNext(MEMTABLE, "insert");
     await broken(put(rig.machine.engine, "cpu,host=a v=2i 2"), rig);
-    const region = (rig.machine.engine.table("public", "cpu") as unknown as { readonly region: Region }).region;
-    const frozen = region.freeze(Number.POSITIVE_INFINITY, false);
+    const frozen = regionOf(rig.machine.engine).freeze(Number.POSITIVE_INFINITY, false);
     await frozen?.whenSettled(); // Would hang.
     await end(rig.machine);
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { seededRandom } from "../../../bench/macro/random.ts";
 import { put, read } from "../../../test/engine/lines.ts";
 import { openLocalEngine } from "../../../test/engine/local-engine.ts";
+import { regionsOf } from "../../../test/engine/regions.ts";
 import { diskFolder } from "../../../test/support/disk-folder.ts";
 import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { testIo } from "../../../test/support/tool-io.ts";
@@ -165,7 +166,7 @@ test("files and log that a backup needs stay until it ends, whatever is deleted 
   );
   expect(await restored(target)).toEqual(want);
   expect(readdirSync(join(home, "backup"))).toEqual([]);
-  expect(readdirSync(join(home, "data/tables"))).toHaveLength(1); // The files of `mem` are gone with it.
+  expect(readdirSync(join(home, "data/tables"))).toHaveLength(regionsOf(engine).length); // The files of `mem` are gone with it.
   expect(readdirSync(join(home, "wal")).filter((name) => name.endsWith(".log"))).toEqual([]);
 });
 

@@ -25,6 +25,7 @@ import { plainParts } from "../../engine/plain-parts.ts";
 import { makeLinks } from "../../engine/thread-links.ts";
 import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { FaultyLogDisk } from "../../support/faulty-log-disk.ts";
+import { TEST_SHARDS } from "../../support/shard-count.ts";
 import type { CampaignStore } from "../store.ts";
 
 /** Segments so small that each write of a few rows begins one. */
@@ -80,6 +81,7 @@ export async function openHome(path: string, options: HomeOptions = {}): Promise
     wal,
     shared,
     threadLogs,
+    shards: TEST_SHARDS,
     meta: openSqliteMetaStore(join(path, "meta.db")),
     ...plain,
     onBug,
@@ -119,7 +121,7 @@ async function startThread(
   await engine.addThread(THREAD, links.owner);
   const wal = await openLog(threadLogFolder(walFolder, THREAD), sync, true);
   await wal.recover(() => undefined);
-  const rest = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug };
+  const rest = { shards: TEST_SHARDS, writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug };
   return new IngestThread({ id: THREAD, shared, link: links.thread, wal, clock: systemClock, news: engine.catalogNews(), ...rest });
 }
 

@@ -25,6 +25,7 @@ import type { Wal, WalSync } from "../../../src/storage/wal/wal.ts";
 import { plainParts } from "../../engine/plain-parts.ts";
 import { type Links, makeLinks } from "../../engine/thread-links.ts";
 import { unexpectedBug } from "../../engine/unexpected-bug.ts";
+import { TEST_SHARDS } from "../../support/shard-count.ts";
 import { type AttachedDisk, PowerDisk } from "../../support/power-disk.ts";
 
 /** Most files that are open for reading: a machine is thrown away without closing them. */
@@ -126,6 +127,7 @@ export class PowerMachine {
       wal,
       shared,
       threadLogs,
+      shards: TEST_SHARDS,
       meta: this.metaFor(attached),
       ...plainParts(files),
     });
@@ -136,7 +138,7 @@ export class PowerMachine {
       const log = await this.openLog(attached, id, true);
       await log.recover(() => undefined);
       const own = { id, shared, link: links.thread, wal: log, news: engine.catalogNews() };
-      const rest = { writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug: unexpectedBug };
+      const rest = { shards: TEST_SHARDS, writeBufferBytes: Number.POSITIVE_INFINITY, pooledBytes: 1 << 20, onBug: unexpectedBug };
       process.threads.push(new IngestThread({ ...own, clock: systemClock, ...rest }));
       process.links.push(links);
       process.logs.push(log);

@@ -149,7 +149,7 @@ test("rows have the time that a query has", async () => {
 
 test("TQL through a database: rows, WITH, EXPLAIN", async () => {
   const session = await SqlSession.start();
-  await session.rows("CREATE TABLE up (ts TIMESTAMP TIME INDEX, job STRING PRIMARY KEY, v DOUBLE)");
+  await session.rows("CREATE TABLE up (ts TIMESTAMP TIME INDEX, job STRING PRIMARY KEY, v DOUBLE) WITH (spread = 1)");
   await session.rows("INSERT INTO up VALUES (0, 'a', 1), (0, 'b', 2)");
   expect(await session.rows("TQL EVAL (0, 0, '5s') sort_desc(up)")).toEqual([
     ["0", "2.0", '"b"'],
