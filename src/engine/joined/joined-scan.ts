@@ -12,21 +12,31 @@ import { type JoinedSeries, ScannedTags, seriesOrder } from "./joined-series.ts"
 import { mergedRuns } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
 
+/** Compares joined series as parts have them in an order, once all have begun: 0 only for one and the same; undefined: by tags. */
+export type CompareIn = (order: ScanRequest["order"], series: JoinedSeries) => ((a: number, b: number) => number) | undefined;
+
+/** What parts are joined to. */
+interface Joined {
+  readonly schema: TableSchema;
+  readonly series: JoinedSeries;
+  readonly compareIn: CompareIn | undefined;
+}
+
 /** Rows of all parts under joined numbers. @throws as the parts' scans do */
 export async function* joinedScan(
   parts: readonly ScannedTable[],
-  { schema, series }: { readonly schema: TableSchema; readonly series: JoinedSeries },
+  { schema, series, compareIn }: Joined,
   request: ScanRequest,
   metrics?: ScanMetrics,
 ): AsyncGenerator<ScanBatch> {
-  const asked = requestOfParts(request, schema, series.repeats);
+  const asked = requestOfParts(request, schema, series.repeats, compareIn !== undefined);
   const scans = parts.map((part, i) => part.scan({ ...asked, numbers: series.parts[i] as SeriesView }, metrics)[Symbol.asyncIterator]());
   try {
     const begun = scans.map((batches, part) => Reader.begun(batches, part));
     await Promise.allSettled(begun); // Whichever fails: no other is left behind.
     const readers = await Promise.all(begun);
     const order = {
-      compare: seriesOrder(schema, series),
+      compare: compareIn?.(request.order, series) ?? seriesOrder(schema, series),
       timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
       newestOnly: request.newestPerSeries === true && series.repeats,
     };
@@ -46,8 +56,8 @@ export async function* joinedScan(
  * What each part is asked. Of a series in several parts the newest row is known once all have given theirs: what leaves rows out, and may
  * leave out the newest of one part, comes after that.
  */
-function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean): ScanRequest {
-  const order = request.order === "listed" ? "series-time" : request.order; // Those of parts may be listed in other ways.
+function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean, isOrdered: boolean): ScanRequest {
+  const order = request.order === "listed" && !isOrdered ? "series-time" : request.order; // Those of parts may be listed in other ways.
   const asked = { ...request, order, rowTests: testsInTurns(request.rowTests) };
   if (!repeats || (request.order === "none" && request.newestPerSeries !== true)) return asked;
   const time = timeIndexOf(schema).name;

@@ -9,25 +9,27 @@ import type { OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import { joinedScan } from "./joined-scan.ts";
+import { type CompareIn, joinedScan } from "./joined-scan.ts";
 import { JoinedSeries } from "./joined-series.ts";
 
 /** See the file header. */
 export class JoinedTable implements Table {
   private readonly parts: readonly Table[];
-  private joined: JoinedSeries | undefined;
-  private schemaOfJoined: TableSchema | undefined;
-
+  /** By the series of the first part: who lets those go lets all of it go. */
+  private readonly joined: WeakMap<SeriesView, { readonly series: JoinedSeries; readonly schema: TableSchema }> = new WeakMap();
   private readonly repeats: () => boolean;
+  private readonly compareIn: CompareIn | undefined;
 
   /**
    * @param parts at least one; all have the same schema
    * @param repeats whether a series may lie in several of them, at different times
+   * @param compareIn where parts order their series in a way of their own
    */
-  constructor(parts: readonly Table[], repeats: () => boolean = () => false) {
+  constructor(parts: readonly Table[], repeats: () => boolean = () => false, compareIn?: CompareIn) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
     this.repeats = repeats;
+    this.compareIn = compareIn;
   }
 
   get schema(): TableSchema {
@@ -98,7 +100,7 @@ export class JoinedTable implements Table {
 
   private async *scanNow(request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
     const series = this.joinedOf(request.numbers);
-    yield* joinedScan(this.parts, { schema: this.schema, series }, request, metrics);
+    yield* joinedScan(this.parts, { schema: this.schema, series, compareIn: this.compareIn }, request, metrics);
   }
 
   private joinedOf(numbers: SeriesView | undefined): JoinedSeries {
@@ -111,15 +113,14 @@ export class JoinedTable implements Table {
   private joinedSeries(): JoinedSeries {
     const { schema } = this;
     const views = this.parts.map((part) => part.series);
-    const { joined } = this;
+    const known = this.joined.get(views[0] as SeriesView);
     const repeats = this.repeats();
-    const isSame = schema === this.schemaOfJoined && joined?.repeats === repeats && views.every((view, i) => view === joined.parts[i]);
-    if (joined !== undefined && isSame) return joined;
+    const isSame = known?.schema === schema && known.series.repeats === repeats && views.every((view, i) => view === known.series.parts[i]);
+    if (known !== undefined && isSame) return known.series;
     const tags = schema.columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [name] : []));
-    const made = new JoinedSeries(views, repeats ? tags : undefined);
-    this.joined = made;
-    this.schemaOfJoined = schema;
-    return made;
+    const series = new JoinedSeries(views, repeats ? tags : undefined);
+    this.joined.set(views[0] as SeriesView, { series, schema });
+    return series;
   }
 }
 
