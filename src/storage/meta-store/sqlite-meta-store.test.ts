@@ -84,10 +84,8 @@ describe("a meta store file", () => {
     const between = new Database(path);
     between.run("PRAGMA user_version = 3");
     between.close();
-    check(
-      () => openSqliteMetaStore(path),
-      `cannot open the meta store ${path}: it has format version 3, which no release had: its metrics lie in one of several shards; make the data anew`,
-    );
+    const why = "which no release had: its metrics lie in one of several shards; make the data anew";
+    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 3, ${why}`);
   });
 
   test("that is no database is refused", () => {
