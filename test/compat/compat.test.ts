@@ -66,9 +66,9 @@ describe("a newer format is refused by name", () => {
   test("of the meta store", async () => {
     const home = copyOf(NEWEST);
     const meta = new Database(join(home, "meta.db"));
-    meta.run("PRAGMA user_version = 4");
+    meta.run("PRAGMA user_version = 5");
     meta.close();
-    expect((await refusal(openIn(home))).message).toMatch(/meta\.db: it has format version 4; this server knows up to 3$/);
+    expect((await refusal(openIn(home))).message).toMatch(/meta\.db: it has format version 5; this server knows up to 4$/);
   });
 
   test("of the log", async () => {

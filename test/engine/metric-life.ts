@@ -5,6 +5,7 @@
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
+import { StatusCode } from "../../src/base/status-code.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND } from "../../src/column/data-type.ts";
 import type { Scalar } from "../../src/column/vector.ts";
 import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
@@ -43,13 +44,22 @@ interface Live {
 
 const tagOf = (number: number): ColumnDefinition => ({ name: `tag${number}`, type: STRING, semantic: "tag", nullable: true });
 
-/** Lives one life of `steps` steps. @throws Error with the seed and the step */
-export async function liveMetrics(seed: number, steps: number): Promise<void> {
+/** Times that a write is sent again whose tables are made later. */
+const TRIES = 20;
+
+/**
+ * Lives one life of `steps` steps, in one shard or some, over a meta store that answers at once or later.
+ *
+ * @throws Error with the seed and the step
+ */
+export async function liveMetrics(seed: number, steps: number, shards?: number, late?: "meta"): Promise<void> {
   const random = seededRandom(seed);
   const compaction = { isAutomatic: random.below(2) === 0, triggerFiles: pick(random, [2, 3]) };
   const threads = random.below(THREADS_MAX + 1);
-  const machine = await Machine.start({ segmentBytes: pick(random, [2000, 20_000, 1 << 20]), compaction, threads });
-  const life = new MetricLife(random, machine);
+  const segmentBytes = pick(random, [2000, 20_000, 1 << 20]);
+  const later = late === undefined ? {} : { lateMeta: seededRandom(seed + 1), limits: { stallMillis: 10_000 } };
+  const machine = await Machine.start({ segmentBytes, compaction, threads, ...later, ...(shards === undefined ? {} : { shards }) });
+  const life = new MetricLife(random, machine, late !== undefined);
   await life.begin();
   for (let step = 0; step < steps; step++) {
     try {
@@ -71,8 +81,11 @@ class MetricLife {
   /** One for all tables and restarts, as a connection of a real server would keep it. */
   private readonly dictionary = new SeriesDictionary();
   private created = 0;
+  /** Whether a write may be sent again: then what changes its tables waits for it. */
+  private readonly isLate: boolean;
 
-  constructor(random: Random, machine: Machine) {
+  constructor(random: Random, machine: Machine, isLate: boolean) {
+    this.isLate = isLate;
     this.random = random;
     this.machine = machine;
     this.numbers = new OldNumbers(random);
@@ -172,9 +185,19 @@ class MetricLife {
   }
 
   /** As a request to any of the threads. */
-  private write(batch: WriteBatch, options: WriteOptions, thread: number = this.anyThread()): Promise<unknown> {
+  private write(
+    batch: WriteBatch,
+    options: WriteOptions,
+    thread: number = this.anyThread(),
+    tries = this.isLate ? TRIES : 0,
+  ): Promise<unknown> {
     if (thread > 0) (this.machine.writer(thread) as IngestThread).refresh();
-    return this.machine.writer(thread).write(DATABASE, batch, options);
+    const written = this.machine.writer(thread).write(DATABASE, batch, options);
+    if (tries === 0) return written;
+    return written.catch((error: unknown) => {
+      if (!(error instanceof DbError) || error.code !== StatusCode.RegionBusy) throw error;
+      return this.write(batch, options, thread, tries - 1);
+    });
   }
 
   private anyThread(): number {
@@ -259,7 +282,10 @@ class MetricLife {
     const work = [machine.engine.flushTable(DATABASE, table.carrier), machine.engine.compactTable(DATABASE, table.carrier)];
     const scan = await startScan(found, table.model, randomScan(random, table.random, table.model));
     await this.writeAll();
-    if (random.below(4) === 0) return this.afterwards("crash", machine.crash());
+    if (random.below(4) === 0) {
+      void Promise.allSettled(work); // What was under way fails late, or never ends.
+      return this.afterwards("crash", machine.crash());
+    }
     const dropped = random.below(3) === 0 ? this.drop(table) : undefined;
     machine.releaseFlush();
     machine.releaseMerge();
@@ -322,6 +348,7 @@ class MetricLife {
     if (found === undefined) return;
     const scan = await startScan(found, table.model, randomScan(this.random, table.random, table.model));
     const write = this.writeAll();
+    if (this.isLate) await write;
     await this.machine.engine.truncateTable(DATABASE, table.name);
     await write;
     table.model.clear();

@@ -9,3 +9,14 @@ const STEPS = 60;
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: logical tables answer what the model says", async (seed) => {
   expect(await liveMetrics(seed, STEPS)).toBeUndefined();
 });
+
+test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: so they do where there are three shards", async (seed) => {
+  expect(await liveMetrics(seed, STEPS, 3)).toBeUndefined();
+});
+
+test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))(
+  "seed %i: so they do in three shards whose meta store answers later",
+  async (seed) => {
+    expect(await liveMetrics(seed, STEPS, 3, "meta")).toBeUndefined();
+  },
+);

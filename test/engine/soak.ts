@@ -10,12 +10,8 @@ const [seconds = "60", firstSeed = "1", steps = "300", late, shards] = process.a
 const deadline = performance.now() + Number(seconds) * 1000;
 let seed = Number(firstSeed);
 for (; performance.now() < deadline; seed++) {
-  await live(
-    seed,
-    Number(steps),
-    late === "catalog" || late === "meta" ? late : undefined,
-    shards === undefined ? undefined : Number(shards),
-  );
-  await liveMetrics(seed, Number(steps));
+  const count = shards === undefined ? undefined : Number(shards);
+  await live(seed, Number(steps), late === "catalog" || late === "meta" ? late : undefined, count);
+  await liveMetrics(seed, Number(steps), count, late === "meta" ? late : undefined);
 }
 console.log(`${seed - Number(firstSeed)} lives of ${steps} steps, seeds ${firstSeed} to ${seed - 1}`);

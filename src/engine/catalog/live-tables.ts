@@ -14,6 +14,7 @@ import { placementOf, type TablePlacement } from "../../table/shards/placement.t
 import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
+import { physicalOrder } from "../metric/part-orders.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 import type { LogicalTable } from "../metric/logical-table.ts";
 import { LogicalTables } from "../metric/logical-tables.ts";
@@ -27,7 +28,7 @@ import type { WriteTarget } from "../table/write-target.ts";
 /** A table and what writing to it needs. */
 export class TableEntry implements WriteTarget {
   readonly table: EngineTable;
-  /** Set for a table that carries logical tables; `table` then is its region under its storage schema. */
+  /** Set for a table that carries logical tables, in each shard; `table` then is its region there under its storage schema. */
   readonly physical: PhysicalTable | undefined;
   readonly marks: SegmentMarks = new SegmentMarks();
   /** Of the first of several: all, by shard. */
@@ -44,21 +45,30 @@ export class TableEntry implements WriteTarget {
     this.plan = writePlanOf(table.schema);
     if (others.length === 0) return;
     this.shards = [this, ...others];
-    const parts = this.shards.map((shard) => shard.table);
-    this.joined = new JoinedTable(
-      parts,
-      () => spreadsOf(this.schema).length > 1,
-      ({ tagPredicates, timeRange }) => {
-        table.catchUp(); // Rows that were acknowledged may have tags that were not known.
-        return shardsOf(this.placement(parts.length), tagPredicates, timeRange);
-      },
-    );
+    const { carriers } = this;
+    // The spread of logical tables never changes.
+    if (carriers.length > 0) this.joined = new JoinedTable(carriers, { orderIn: physicalOrder(carriers) });
+    else {
+      const parts = this.shards.map((shard) => shard.table);
+      this.joined = new JoinedTable(parts, {
+        repeats: () => spreadsOf(this.schema).length > 1,
+        placesOf: ({ tagPredicates, timeRange }) => {
+          table.catchUp(); // Rows that were acknowledged may have tags that were not known.
+          return shardsOf(this.placement(parts.length), tagPredicates, timeRange);
+        },
+      });
+    }
   }
 
   private placement(shards: number): TablePlacement {
     const { schema } = this;
     if (this.placed?.schema !== schema) this.placed = { schema, placement: placementOf(schema, shards) };
     return this.placed.placement;
+  }
+
+  /** What of a physical table it has in each shard; none: it is an ordinary one. */
+  get carriers(): readonly PhysicalTable[] {
+    return this.all.flatMap(({ physical }) => physical ?? []);
   }
 
   /** What it has in each shard. */
@@ -79,9 +89,14 @@ export class TableEntry implements WriteTarget {
   }
 }
 
+/** The regions that rows of a logical table are in. */
+function regionsUnder(parts: readonly LogicalTable[]): readonly Region[] {
+  return parts.map(({ physical }) => physical.storage.region);
+}
+
 /** A table as queries see it. */
 function shownOf({ physical, joined, table }: TableEntry): Table {
-  return physical ?? joined ?? table;
+  return joined ?? physical ?? table;
 }
 
 /** See the file header. */
@@ -116,26 +131,30 @@ export class LiveTables {
   /** The table of a name as queries see it, of any kind. */
   table(database: string, name: string): Table | undefined {
     const entry = this.find(database, name);
-    return entry === undefined ? this.logicalTables.find(database, name) : shownOf(entry);
+    return entry === undefined ? this.logicalTables.find(database, name)?.shown : shownOf(entry);
   }
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
     const entry = this.byId.get(id);
-    return entry === undefined ? this.logicalTables.byTableId(id) : shownOf(entry);
+    return entry === undefined ? this.logicalTables.byTableId(id)?.shown : shownOf(entry);
   }
 
-  /** The logical table of a name. */
+  /** The logical table of a name, as writes see it. */
   logical(database: string, name: string): LogicalTable | undefined {
-    return this.logicalTables.find(database, name);
+    return this.logicalTables.find(database, name)?.first;
+  }
+
+  /** What the logical table of a name has in each shard; none: there is no such table. */
+  logicalParts(database: string, name: string): readonly LogicalTable[] {
+    return this.logicalTables.find(database, name)?.parts ?? [];
   }
 
   /** The storage that a table's rows are in: its own, in each shard, or that of its physical table. Empty: there is no such table. */
   regionsOf(database: string, name: string): readonly Region[] {
     const entry = this.find(database, name);
     if (entry !== undefined) return entry.all.map(({ table }) => table.region);
-    const storage = this.logical(database, name)?.physical.storage;
-    return storage === undefined ? [] : [storage.region];
+    return regionsUnder(this.logicalParts(database, name));
   }
 
   /** The table of a name that has a region of its own. */
@@ -192,9 +211,9 @@ export class LiveTables {
 
   /** Puts a logical table's schema in force; its physical table exists. */
   setLogical(schema: TableSchema, physical: string): void {
-    const carrier = this.find(schema.database, physical)?.physical;
-    assert(carrier !== undefined, `${physical} is a physical table`);
-    this.logicalTables.put(schema, carrier);
+    const carriers = this.find(schema.database, physical)?.carriers ?? [];
+    assert(carriers.length > 0, `${physical} is a physical table`);
+    this.logicalTables.put(schema, carriers);
   }
 
   /** Puts a new version of its schema in force, under its new name if it has one. */
@@ -211,8 +230,8 @@ export class LiveTables {
       const { region } = each.table;
       region.setSchema({ ...stored, id: region.schemaNow.id });
       each.plan = writePlanOf(stored);
+      each.physical?.setSchema(schema);
     }
-    entry.physical?.setSchema(schema);
   }
 
   /** Puts a logical table that has another id now in the place of what it was. */
@@ -221,11 +240,12 @@ export class LiveTables {
     this.epoch++;
   }
 
-  /** Forgets a logical table; its reads fail from now on. Returns the region that has its rows, undefined when it is no logical table. */
-  removeLogical(schema: TableSchema): Region | undefined {
-    const table = this.logicalTables.remove(schema.id);
-    if (table !== undefined) this.epoch++;
-    return table?.physical.storage.region;
+  /** Forgets a logical table; its reads fail from now on. Returns the regions that have its rows, none when it is no logical table. */
+  removeLogical(schema: TableSchema): readonly Region[] {
+    const entry = this.logicalTables.remove(schema.id);
+    if (entry === undefined) return [];
+    this.epoch++;
+    return regionsUnder(entry.parts);
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */

@@ -68,14 +68,6 @@ test("rows, ranges and all of a table are taken away wherever they lie", async (
   expect(machine.engine.tables("public")).toEqual([]);
 });
 
-test("metrics that share a physical table lie in the first", async () => {
-  const machine = await start();
-  await put(machine.engine, "x,host=a greptime_value=1 1000000\nx,host=b greptime_value=2 1000000", { physicalTable: "p" });
-  await machine.engine.flushTable("public", "x");
-  expect(regionsOf(machine)).toHaveLength(1);
-  expect(await read(machine.engine, "x")).toHaveLength(2);
-});
-
 test("there are as many as when the data was made", async () => {
   const meta = memoryMetaStore();
   expect(shardsOf(meta, 3).count).toBe(3);

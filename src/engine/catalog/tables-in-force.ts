@@ -128,16 +128,20 @@ export class TablesInForce implements SchemaLookup {
     };
   }
 
-  /** Makes the table of a schema that has storage of its own. Series of logical tables all lie in the first shard. */
+  /** Makes the table of a schema that has storage of its own. */
   private add(schema: TableSchema): void {
-    const { meta, shards } = this.parts;
-    const isPhysical = isPhysicalTable(schema);
-    const [table, ...others] = (isPhysical ? [schema.id] : shards.regionsOf(schema.id)).map((id) => this.storageOf(schema, id));
-    assert(table !== undefined, "a shard at least");
-    const physical = isPhysical ? new PhysicalTable(schema, table, meta.get(uncleanKey(schema.id)) === true) : undefined;
-    const entries = others.map((other) => new TableEntry(other));
-    this.live.add(new TableEntry(table, physical, entries));
+    const [first, ...others] = this.parts.shards.regionsOf(schema.id);
+    assert(first !== undefined, "a shard at least");
+    const entries = others.map((id) => this.entryOf(schema, id));
+    this.live.add(this.entryOf(schema, first, entries));
     this.feed.push({ kind: "schema", schema });
+  }
+
+  /** What a table has in one shard. */
+  private entryOf(schema: TableSchema, id: TableId, others?: readonly TableEntry[]): TableEntry {
+    const table = this.storageOf(schema, id);
+    const isUnclean = (): boolean => this.parts.meta.get(uncleanKey(id)) === true;
+    return new TableEntry(table, isPhysicalTable(schema) ? new PhysicalTable(schema, table, isUnclean()) : undefined, others);
   }
 
   /** A table's region in one shard, with the files that the meta store names. */
@@ -217,15 +221,13 @@ export class TablesInForce implements SchemaLookup {
             this.feed.push({ kind: "dropped", tableId: old.id });
             this.feed.push({ kind: "schema", schema });
             ids.push(old.id);
-            const region = this.live.logical(schema.database, schema.name)?.physical.storage.region;
-            if (region !== undefined) unclean.add(region);
+            for (const region of this.live.regionsOf(schema.database, schema.name)) unclean.add(region);
             break;
           }
           case "dropped": {
             const { schema } = effect;
             failPoint("drop.after-commit");
-            const region = this.live.removeLogical(schema);
-            if (region !== undefined) unclean.add(region);
+            for (const region of this.live.removeLogical(schema)) unclean.add(region);
             const entry = this.live.remove(schema);
             if (entry !== undefined) entries.push(...entry.all);
             this.feed.push({ kind: "dropped", tableId: schema.id });

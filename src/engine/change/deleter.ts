@@ -204,8 +204,8 @@ export class Deleter implements RowDeleter {
   /** Where rows of a table may be. In a shard that has no such series there is no such row. */
   private targetsOf(database: string, name: string): readonly Pick<NamedRows, "table" | "seriesOf">[] {
     const { tables } = this.parts;
-    const logical = tables.logical(database, name);
-    if (logical !== undefined) return [{ table: logical.physical.storage, seriesOf: (tags) => logical.regionSeriesOfTags(tags) }];
+    const parts = tables.logicalParts(database, name);
+    if (parts.length > 0) return parts.map((part) => ({ table: part.physical.storage, seriesOf: (tags) => part.regionSeriesOfTags(tags) }));
     const entry = tables.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     if (entry.physical !== undefined) throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(name));

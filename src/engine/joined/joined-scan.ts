@@ -11,13 +11,18 @@ import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { GatheredRows } from "./gathered-rows.ts";
 import { type JoinedSeries, ScannedTags } from "./joined-series.ts";
-import { keysOf, MergedRuns } from "./merged-runs.ts";
+import { MergedRuns, orderByTags, type SeriesOrder } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
+
+/** How parts order their series in an order that scans may ask for, once all have begun; undefined: by tags. */
+export type OrderIn = (order: ScanRequest["order"], series: JoinedSeries) => SeriesOrder<unknown> | undefined;
 
 /** What is read, under joined numbers. */
 export interface JoinedRows {
   readonly schema: TableSchema;
   readonly series: JoinedSeries;
+  /** Where parts have an order of their own. */
+  readonly orderIn?: OrderIn | undefined;
 }
 
 /** One of several tables. */
@@ -34,8 +39,8 @@ export async function* joinedScan(
   request: ScanRequest,
   metrics?: ScanMetrics,
 ): AsyncGenerator<ScanBatch> {
-  const { schema, series } = rows;
-  const asked = requestOfParts(request, schema, series.repeats && parts.length > 1);
+  const { series } = rows;
+  const asked = requestOfParts(request, rows, parts.length > 1);
   const scans = parts.map(({ table, part }) =>
     table.scan({ ...asked, numbers: series.parts[part] as SeriesView }, metrics)[Symbol.asyncIterator](),
   );
@@ -61,15 +66,20 @@ export async function* joinedScan(
  * What each part is asked. Of a series in several parts the newest row is known once all have given theirs: what leaves rows out, and may
  * leave out the newest of one part, comes after that.
  */
-function requestOfParts(request: ScanRequest, schema: TableSchema, repeats: boolean): ScanRequest {
-  const order = request.order === "listed" ? "series-time" : request.order; // Those of parts may be listed in other ways.
+function requestOfParts(request: ScanRequest, { schema, series, orderIn }: JoinedRows, areSeveral: boolean): ScanRequest {
+  const order = orderOfParts(request.order, orderIn);
   const asked: ScanRequest = { ...request, order, rowTests: testsInTurns(request.rowTests) };
-  if (!repeats || (request.order === "none" && request.newestPerSeries !== true)) return asked;
+  if (!series.repeats || !areSeveral || (request.order === "none" && request.newestPerSeries !== true)) return asked;
   const time = timeIndexOf(schema).name;
   const projection = request.projection.includes(time) ? request.projection : [...request.projection, time];
   if (request.newestPerSeries !== true) return { ...asked, projection };
   const { limit: _, fieldConditions: __, rowTests: ___, ...rest } = asked;
   return { ...rest, projection, order: "series-time", fieldBounds: [] };
+}
+
+/** The order that parts are asked for. Without one of their own they may be listed in other ways than by tags. */
+export function orderOfParts(order: ScanRequest["order"], orderIn: OrderIn | undefined): ScanRequest["order"] {
+  return order === "listed" && orderIn === undefined ? "series-time" : order;
 }
 
 /** Parts test rows beside each other until each has its first batch, and what a test answers is valid until its next call. */
@@ -96,12 +106,12 @@ async function* oneByOne(
 /** @param asked what the parts were asked, whose batches have its columns; those of `request` come first */
 async function* inOrder(
   readers: readonly Reader[],
-  { schema, series }: JoinedRows,
+  { schema, series, orderIn }: JoinedRows,
   request: ScanRequest,
   asked: ScanRequest,
 ): AsyncGenerator<ScanBatch> {
   const merged = new MergedRuns(readers, series, {
-    keys: keysOf(schema),
+    order: orderIn?.(request.order, series) ?? orderByTags(schema, series),
     timePlace: asked.projection.indexOf(timeIndexOf(schema).name),
     newestOnly: request.newestPerSeries === true && series.repeats && readers.length > 1,
   });

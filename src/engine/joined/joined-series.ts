@@ -106,6 +106,11 @@ export class JoinedSeries implements SeriesView {
     }
   }
 
+  /** Where a series is, first of all. */
+  placeOf(series: number): SeriesPlace {
+    return { part: this.partOf.values[series] as number, number: this.numberOf.values[series] as number };
+  }
+
   /** A series' number in a part; undefined where it is not there. */
   numberIn(part: number, series: number): number | undefined {
     if (this.partOf.values[series] === part) return this.numberOf.values[series];

@@ -14,9 +14,9 @@ import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { BatchOfSeries, ScanPart, SharedScan, ShardRows, ShareLimits } from "../../table/shared-scan.ts";
 import { GatheredRows } from "./gathered-rows.ts";
-import { gatheredRows, type JoinedPart, type JoinedRows, joinedScan, scanOfPart } from "./joined-scan.ts";
+import { gatheredRows, type JoinedPart, type JoinedRows, joinedScan, orderOfParts, scanOfPart } from "./joined-scan.ts";
 import { JoinedSeries } from "./joined-series.ts";
-import { keysOf, MergedRuns } from "./merged-runs.ts";
+import { MergedRuns, orderByTags } from "./merged-runs.ts";
 import { Reader } from "./reader.ts";
 
 /** What another thread needs: plain data. */
@@ -45,7 +45,7 @@ export async function joinedShare(
 ): Promise<SharedScan | undefined> {
   const isOrdered = request.order !== "none" && parts.length > 1;
   if (isOrdered && rows.series.repeats) return undefined;
-  const order = request.order === "listed" ? "series-time" : request.order;
+  const order = orderOfParts(request.order, rows.orderIn);
   const own: ShareLimits = { ...limits, rowsMin: 0, partsMax: Math.max(1, Math.floor(limits.partsMax / parts.length)) };
   const asked = parts.map(async ({ table, part }) =>
     table.share?.({ ...request, order, numbers: rows.series.parts[part] as SeriesView }, own, metrics),
@@ -66,13 +66,13 @@ export async function joinedShare(
     if (failed !== undefined) throw failed.reason;
     return undefined;
   }
-  return sharedOf(shared, rows, isOrdered, release);
+  return sharedOf(shared, rows, isOrdered ? request.order : "none", release);
 }
 
 function sharedOf(
   shared: readonly { readonly part: number; readonly scan: SharedScan }[],
   rows: JoinedRows,
-  areOrdered: boolean,
+  order: ScanRequest["order"],
   release: () => Promise<void>,
 ): SharedScan {
   const { schema, series } = rows;
@@ -91,9 +91,9 @@ function sharedOf(
     snapshot,
     parts: shared.flatMap(({ part, scan }) => scan.parts.map((each): ScanPart => ({ ...each, shard: part }))),
     shards: {
-      areOrdered,
+      areOrdered: order !== "none",
       renumbered: (runs, { shard }) => series.joinedRuns(runs, shard as number),
-      merged: (streams, types) => mergedStreams(streams, rows, types),
+      merged: (streams, types) => mergedStreams(streams, rows, order, types),
     },
     scanHere(request, metrics, part) {
       if (part !== undefined)
@@ -109,7 +109,8 @@ function sharedOf(
 
 async function* mergedStreams(
   streams: readonly ShardRows[],
-  { schema, series }: JoinedRows,
+  { schema, series, orderIn }: JoinedRows,
+  order: ScanRequest["order"],
   types: readonly DataType[],
 ): AsyncGenerator<BatchOfSeries> {
   const iterators = streams.map(({ batches }) => batches[Symbol.asyncIterator]());
@@ -117,7 +118,7 @@ async function* mergedStreams(
     const begun = iterators.map((batches, i) => Reader.begun(batches, (streams[i] as ShardRows).shard));
     await Promise.allSettled(begun); // Whichever fails: no other is left behind.
     const merged = new MergedRuns(await Promise.all(begun), series, {
-      keys: keysOf(schema),
+      order: orderIn?.(order, series) ?? orderByTags(schema, series),
       timePlace: -1, // No series is in two shards.
       newestOnly: false,
     });

@@ -30,7 +30,7 @@ test.each(SEEDS.flatMap((seed) => [[seed, false] as const, [seed, true] as const
       const made = { database: "public", name: `t${part}`, columns, primaryKey: model.tagNames, engine: "mito", options };
       parts.push(await engine.createTable(made, false));
     }
-    const joined = new JoinedTable(parts, () => repeats);
+    const joined = new JoinedTable(parts, { repeats: () => repeats });
     for (let step = 0; step < STEPS; step++) {
       const dice = random.below(10);
       if (dice < 4) {

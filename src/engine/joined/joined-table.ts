@@ -9,32 +9,37 @@ import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { Batch } from "../../column/batch.ts";
 import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
-import { type JoinedPart, joinedScan } from "./joined-scan.ts";
+import { type JoinedPart, type JoinedRows, joinedScan, type OrderIn } from "./joined-scan.ts";
 import { JoinedSeries } from "./joined-series.ts";
 import { boundsOf, joinedShare } from "./joined-share.ts";
 
 /** Conditions on rows that may tell in which parts they are. */
 type Conditions = Pick<ScanRequest, "tagPredicates" | "timeRange">;
 
+/** How parts are joined. */
+export interface PartsOptions {
+  /** Whether a series may lie in several of them, at different times. Absent: none does. */
+  repeats?(): boolean;
+  /** The parts that may have rows which meet conditions, by their places. Absent: any may. */
+  placesOf?(conditions: Conditions): readonly number[];
+  /** Where parts order their series in a way of their own. */
+  readonly orderIn?: OrderIn;
+}
+
 /** See the file header. */
 export class JoinedTable implements Table {
   private readonly parts: readonly Table[];
-  private joined: JoinedSeries | undefined;
-  private schemaOfJoined: TableSchema | undefined;
-
-  private readonly repeats: () => boolean;
-  private readonly placesOf: ((conditions: Conditions) => readonly number[]) | undefined;
+  /** By the series of the first part: who lets those go lets all of it go. */
+  private readonly joined: WeakMap<SeriesView, { readonly series: JoinedSeries; readonly schema: TableSchema }> = new WeakMap();
+  private readonly options: PartsOptions;
 
   /**
    * @param parts at least one; all have the same schema
-   * @param repeats whether a series may lie in several of them, at different times
-   * @param placesOf the parts that may have rows which meet conditions, by their places; undefined: any may
    */
-  constructor(parts: readonly Table[], repeats: () => boolean = () => false, placesOf?: (conditions: Conditions) => readonly number[]) {
+  constructor(parts: readonly Table[], options: PartsOptions = {}) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
-    this.repeats = repeats;
-    this.placesOf = placesOf;
+    this.options = options;
   }
 
   get schema(): TableSchema {
@@ -63,7 +68,7 @@ export class JoinedTable implements Table {
   async share(request: ScanRequest, limits: ShareLimits, metrics?: ScanMetrics): Promise<SharedScan | undefined> {
     if (this.rowsAbout(request) < limits.rowsMin) return undefined;
     const series = this.joinedOf(request.numbers);
-    return joinedShare(this.partsFor(request), { schema: this.schema, series }, request, limits, metrics);
+    return joinedShare(this.partsFor(request), this.rowsOf(series), request, limits, metrics);
   }
 
   rowsAbout(request: ScanRequest): number {
@@ -124,11 +129,15 @@ export class JoinedTable implements Table {
 
   private async *scanNow(request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
     const series = this.joinedOf(request.numbers);
-    yield* joinedScan(this.partsFor(request), { schema: this.schema, series }, request, metrics);
+    yield* joinedScan(this.partsFor(request), this.rowsOf(series), request, metrics);
+  }
+
+  private rowsOf(series: JoinedSeries): JoinedRows {
+    return { schema: this.schema, series, orderIn: this.options.orderIn };
   }
 
   private partsFor(conditions: Conditions): readonly (JoinedPart & { readonly table: Table })[] {
-    const places = this.placesOf?.(conditions) ?? this.parts.keys().toArray();
+    const places = this.options.placesOf?.(conditions) ?? this.parts.keys().toArray();
     return places.map((part) => ({ table: this.parts[part] as Table, part }));
   }
 
@@ -142,15 +151,14 @@ export class JoinedTable implements Table {
   private joinedSeries(): JoinedSeries {
     const { schema } = this;
     const views = this.parts.map((part) => part.series);
-    const { joined } = this;
-    const repeats = this.repeats();
-    const isSame = schema === this.schemaOfJoined && joined?.repeats === repeats && views.every((view, i) => view === joined.parts[i]);
-    if (joined !== undefined && isSame) return joined;
+    const known = this.joined.get(views[0] as SeriesView);
+    const repeats = this.options.repeats?.() === true;
+    const isSame = known?.schema === schema && known.series.repeats === repeats && views.every((view, i) => view === known.series.parts[i]);
+    if (known !== undefined && isSame) return known.series;
     const tags = schema.columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [name] : []));
-    const made = new JoinedSeries(views, repeats ? tags : undefined);
-    this.joined = made;
-    this.schemaOfJoined = schema;
-    return made;
+    const series = new JoinedSeries(views, repeats ? tags : undefined);
+    this.joined.set(views[0] as SeriesView, { series, schema });
+    return series;
   }
 }
 

@@ -6,13 +6,21 @@ import { assert } from "../../base/assert.ts";
 import { compareText, tagScalar } from "../../storage/series/series-ranks.ts";
 import type { ScanBatch } from "../../table/scan.ts";
 import type { ColumnSchema, TableSchema } from "../../table/schema.ts";
+import type { SeriesView } from "../../table/series-view.ts";
 import { compareTagValues } from "../../table/tag-value.ts";
 import type { JoinedSeries } from "./joined-series.ts";
 import type { Reader } from "./reader.ts";
 
-/** How rows are merged: by the texts of key columns in turn, NULL first, text by code point, others by value. */
+/** An order of joined series. Of two series that compare as equal the one that was numbered first comes first. */
+export interface SeriesOrder<Key> {
+  /** What a series is compared by. */
+  keyOf(series: number): Key;
+  compare(a: Key, b: Key): number;
+}
+
+/** How rows are merged. */
 export interface MergeOrder {
-  readonly keys: readonly ColumnSchema[];
+  readonly order: SeriesOrder<unknown>;
   /** Place of the times in batches. */
   readonly timePlace: number;
   /** Only the newest row of each series, of which each part gives its own. */
@@ -28,44 +36,28 @@ export interface RowsOfPart {
   readonly run: number;
 }
 
-/** What comes next of a part, with its key as far as it was looked at: the same series is compared with several others. */
+/** What comes next of a part, with its key: the same series is compared with several others. */
 class Head {
   readonly reader: Reader;
   /** Joined number of the series. */
   series = -1;
-  private readonly view: JoinedSeries;
-  private readonly keys: readonly ColumnSchema[];
-  private readonly texts: (string | undefined)[] = [];
-  private known = 0;
+  private readonly order: SeriesOrder<unknown>;
+  private key: unknown;
 
-  constructor(reader: Reader, view: JoinedSeries, keys: readonly ColumnSchema[]) {
+  constructor(reader: Reader, order: SeriesOrder<unknown>) {
     this.reader = reader;
-    this.view = view;
-    this.keys = keys;
+    this.order = order;
   }
 
   /** Goes to a series. */
   moveTo(series: number): void {
     this.series = series;
-    this.known = 0;
+    this.key = this.order.keyOf(series);
   }
 
   /** 0 only for one and the same series. */
   compare(other: Head): number {
-    for (const [i, { type }] of this.keys.entries()) {
-      const x = this.text(i);
-      const y = other.text(i);
-      if (x === y) continue;
-      const difference = type.kind === "string" ? 0 : compareTagValues(tagScalar(x, type), tagScalar(y, type));
-      return difference === 0 ? compareText(x, y) : difference;
-    }
-    return 0;
-  }
-
-  private text(i: number): string | undefined {
-    for (; this.known <= i; this.known++)
-      this.texts[this.known] = this.view.tagOf((this.keys[this.known] as ColumnSchema).name, this.series);
-    return this.texts[i];
+    return this.series === other.series ? 0 : this.order.compare(this.key, other.key) || this.series - other.series;
   }
 }
 
@@ -79,7 +71,7 @@ export class MergedRuns {
   constructor(readers: readonly Reader[], series: JoinedSeries, order: MergeOrder) {
     this.series = series;
     this.order = order;
-    this.heads = readers.filter(({ batch }) => batch !== undefined).map((reader) => new Head(reader, series, order.keys));
+    this.heads = readers.filter(({ batch }) => batch !== undefined).map((reader) => new Head(reader, order.order));
     for (const head of this.heads) head.moveTo(this.seriesAt(head.reader, head.reader.run));
   }
 
@@ -174,7 +166,44 @@ function timeAt({ vectors }: ScanBatch, { timePlace }: MergeOrder, row: number):
   return times.values[row] as bigint;
 }
 
-/** The key columns of a table, in their order. */
-export function keysOf({ primaryKey, columns }: TableSchema): readonly ColumnSchema[] {
-  return primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
+/** The order of key columns in turn: NULL first, text by code point, others by value. */
+export function orderByTags({ primaryKey, columns }: TableSchema, series: SeriesView): SeriesOrder<unknown> {
+  const keys = primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
+  const order: SeriesOrder<TagKey> = {
+    keyOf: (number) => new TagKey(number, series, keys),
+    compare: (a, b) => a.compare(b),
+  };
+  return order as SeriesOrder<unknown>;
+}
+
+/** The tags of a series, as far as they were looked at. */
+class TagKey {
+  private readonly number: number;
+  private readonly series: SeriesView;
+  private readonly columns: readonly ColumnSchema[];
+  private readonly texts: (string | undefined)[] = [];
+
+  constructor(number: number, series: SeriesView, columns: readonly ColumnSchema[]) {
+    this.number = number;
+    this.series = series;
+    this.columns = columns;
+  }
+
+  compare(other: TagKey): number {
+    for (let i = 0; i < this.columns.length; i++) {
+      const x = this.text(i);
+      const y = other.text(i);
+      if (x === y) continue;
+      const { type } = this.columns[i] as ColumnSchema;
+      const difference = type.kind === "string" ? 0 : compareTagValues(tagScalar(x, type), tagScalar(y, type));
+      return difference === 0 ? compareText(x, y) : difference;
+    }
+    return 0;
+  }
+
+  private text(i: number): string | undefined {
+    const { texts } = this;
+    while (texts.length <= i) texts.push(this.series.tagOf((this.columns[texts.length] as ColumnSchema).name, this.number));
+    return texts[i];
+  }
 }

@@ -10,14 +10,14 @@ import { encodeLabels } from "../../storage/series/label-set.ts";
 import { LabelSetBytes } from "../../storage/series/label-set-bytes.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { SeriesDictionary, TagShape } from "../../table/series-dictionary.ts";
-import type { WriteCarrier, WriteTables, WriteTarget } from "../table/write-target.ts";
+import type { WriteCarrier, WriteTables } from "../table/write-target.ts";
 import { type LabelPlan, type LabelPlans, labelPlanOf } from "./label-plans.ts";
 
 /** Positions of the region's tags. */
 const TABLE = 0;
 const LABELS = 1;
 
-/** Works on one physical table for one batch. All logical tables and labels exist. */
+/** Works on one physical table, in one shard, for one batch. All logical tables and labels exist. */
 export class LabelResolver {
   private readonly database: string;
   private readonly tables: WriteTables;
@@ -29,8 +29,13 @@ export class LabelResolver {
   private readonly codes: Uint32Array;
   private spans: Uint32Array = new Uint32Array(64);
 
-  constructor(database: string, { physical, schema, registry }: WriteTarget, tables: WriteTables, plans: LabelPlans) {
-    assert(physical !== undefined, `${schema.name} is a physical table`);
+  /**
+   * @param physical the table as its logical tables know it: that of the first shard
+   * @param registry of its series in the shard
+   * @param plans of the shard
+   */
+  constructor(database: string, physical: WriteCarrier | undefined, registry: SeriesRegistry, tables: WriteTables, plans: LabelPlans) {
+    assert(physical !== undefined, "a physical table");
     this.database = database;
     this.tables = tables;
     this.physical = physical;

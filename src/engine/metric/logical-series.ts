@@ -31,7 +31,7 @@ export class LogicalSeries {
   private readonly tableId: TableId;
   /** Of the region; it grows, and those from `tags.count` on are not known here yet. */
   private list: NumberList;
-  private readonly listing: SeriesListing = new SeriesListing((series) => this.region.hashOf(this.regionSeriesOf(series)));
+  private readonly listing: SeriesListing = new SeriesListing((series) => this.hashOf(series));
 
   constructor(schema: TableSchema, physical: PhysicalTable) {
     this.region = physical.current;
@@ -66,6 +66,11 @@ export class LogicalSeries {
   regionSeriesOf(series: number): number {
     assert(series < this.tags.count, `a series below ${this.tags.count}; got ${series}`);
     return this.list.values[series] as number;
+  }
+
+  /** Hash of the labels of one, as `__tsid` shows it. */
+  hashOf(series: number): bigint {
+    return this.region.hashOf(this.regionSeriesOf(series));
   }
 
   /** Those of some, which are all known. */

@@ -78,6 +78,11 @@ export class LogicalTable implements Table {
     return lanes;
   }
 
+  /** What the table's rows are listed by where it lists them by no tags: of a series, under the numbers that a reader has. */
+  listedBy(numbers: SeriesView, series: number): bigint {
+    return this.lanesOf(numbers).hashOf(series);
+  }
+
   /** From now on reads fail. */
   markDropped(): void {
     this.dropped = true;

@@ -31,8 +31,16 @@ import { SeriesByTable } from "./series-by-table.ts";
 import { SeriesHasher } from "./series-hash.ts";
 import { SeriesListing } from "./series-listing.ts";
 
-/** Position of the label sets among the region's tags. */
+/** Positions of the region's tags: ids of tables, and label sets. */
+const TABLE = 0;
 const LABELS = 1;
+
+/** What the region knows a series by. */
+export interface StoredSet {
+  readonly tableId: number;
+  /** As `storage/series/label-set.ts` writes it; undefined is the empty one. */
+  readonly labels: string | undefined;
+}
 
 /** What is known of the series of one registry of the region. */
 export interface PhysicalSeries {
@@ -40,6 +48,8 @@ export interface PhysicalSeries {
   readonly byTable: SeriesByTable;
   readonly tags: PhysicalTags;
   readonly listing: SeriesListing;
+  /** What series are listed by. */
+  listedBy(series: number): bigint;
   /** Hash of the labels of a series, as `__tsid` shows it. */
   hashOf(series: number): bigint;
 }
@@ -95,15 +105,28 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     this.seriesNow = this.seriesIn(this.storage.region.registry);
   }
 
+  /** What the table's rows are listed by where it lists them by no tags: of a series, under the numbers that a reader has. */
+  listedBy(numbers: SeriesView, series: number): bigint {
+    return this.seriesOf(numbers).listedBy(series);
+  }
+
+  /** Whose a series is, and its labels, under the numbers that a reader has. */
+  setOf(numbers: SeriesView, series: number): StoredSet {
+    const { registry } = this.seriesOf(numbers);
+    return { tableId: Number(tagAt(registry, TABLE, series)), labels: tagAt(registry, LABELS, series) };
+  }
+
+  private seriesOf(numbers: SeriesView | undefined): PhysicalSeries {
+    const known = numbers === undefined ? this.seriesNow : this.known.get(numbers);
+    assert(known !== undefined, "numbers are those of the table's series");
+    return known;
+  }
+
   private seriesIn(registry: SeriesRegistry): PhysicalSeries {
-    const hashOf = (series: number): bigint =>
-      this.hasher.hash(textAt(registry.textsAt(LABELS), registry.codesAt(LABELS)[series] as number));
+    const hashOf = (series: number): bigint => this.hasher.hash(tagAt(registry, LABELS, series));
     const tags = new PhysicalTags({ registry, labelId: (name) => this.labelId(name), labelName: (id) => this.labelName(id), hashOf });
-    const listing = new SeriesListing((series) => {
-      const id = textAt(registry.textsAt(0), registry.codesAt(0)[series] as number);
-      return (BigInt(id ?? 0) << 64n) | hashOf(series);
-    });
-    const own = { registry, byTable: new SeriesByTable(registry), tags, listing, hashOf };
+    const listedBy = (series: number): bigint => (BigInt(tagAt(registry, TABLE, series) ?? 0) << 64n) | hashOf(series);
+    const own = { registry, byTable: new SeriesByTable(registry), tags, listing: new SeriesListing(listedBy), listedBy, hashOf };
     this.known.set(tags, own);
     return own;
   }
@@ -184,8 +207,7 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     const stored = (name: string): ColumnSchema => columnNamed(this.schema, name);
     const conditions = conditionsOf(request.fieldBounds, request.fieldConditions ?? [], (name) => stored(name).id);
     const summaries = this.summariesOf(request, stored);
-    const numbers = request.numbers === undefined ? this.seriesNow : this.known.get(request.numbers);
-    assert(numbers !== undefined, "numbers are those of the table's series");
+    const numbers = this.seriesOf(request.numbers);
     const { tags, registry, listing } = numbers;
     const used = [...request.projection, ...request.tagPredicates.map(({ column }) => column)].filter((name) => names.includes(name));
     const only = request.tagPredicates.find(({ column }) => column === TABLE_ID_COLUMN);
@@ -269,6 +291,10 @@ export class PhysicalTable implements Table, SharedTables, WriteCarrier {
     if (column.semantic === "tag") return { kind: "tag", position: tagNames.indexOf(name) };
     return { kind: "field", column: { id: column.id, type: column.type, missing: undefined } };
   }
+}
+
+function tagAt(registry: SeriesRegistry, position: number, series: number): string | undefined {
+  return textAt(registry.textsAt(position), registry.codesAt(position)[series] as number);
 }
 
 function acceptedCodes(predicate: TagPredicate, dictionary: readonly (string | undefined)[]): Uint8Array {

@@ -56,7 +56,8 @@ function withStorage(change: MetaChange, meta: MetaStore, schemas: SchemaStore, 
   const physical = physicalTableOf(schema);
   if (physical !== undefined) {
     const carrier = schemas.schema(schema.database, physical);
-    return carrier === undefined ? [change] : [change, { key: uncleanKey(carrier.id), value: true }];
+    const regions = carrier === undefined ? [] : shards.regionsOf(carrier.id);
+    return [change, ...regions.map((id): MetaChange => ({ key: uncleanKey(id), value: true }))];
   }
   const keys = shards
     .regionsOf(schema.id)

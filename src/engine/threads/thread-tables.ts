@@ -239,8 +239,10 @@ export class ThreadTables implements WriteTables {
   }
 
   private made(schema: TableSchema): MirrorTable {
-    const ids = isPhysicalTable(schema) ? [schema.id] : this.shards.regionsOf(schema.id);
-    const others = ids.slice(1).map((id) => new MirrorTable(schema, id, this.arenas, this.shared));
+    const others = this.shards
+      .regionsOf(schema.id)
+      .slice(1)
+      .map((id) => new MirrorTable(schema, id, this.arenas, this.shared));
     return new MirrorTable(schema, schema.id, this.arenas, this.shared, others);
   }
 

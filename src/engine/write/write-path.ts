@@ -98,7 +98,7 @@ export class WritePath {
   constructor(parts: WritePathParts) {
     this.parts = parts;
     this.metrics = new MetricWrites(parts.tables, parts.clock);
-    this.shards = new ShardedKeys(parts.shards, parts.tables);
+    this.shards = new ShardedKeys(parts.shards, parts.tables, this.labelPlans);
   }
 
   /**
@@ -172,7 +172,7 @@ export class WritePath {
     const target = this.targetOf(database, write);
     try {
       if (target.shards === undefined) return this.partsIn({ target, write });
-      return this.shards.placed(database, dictionary, write, target.shards).flatMap((placed) => this.partsIn(placed));
+      return this.shards.placed(database, dictionary, write, target).flatMap((placed) => this.partsIn(placed));
     } catch (error) {
       refusals.refuse(write.table, error, write.rowCount);
       return [];
@@ -321,7 +321,7 @@ export class WritePath {
     const target = this.targetOf(database, write);
     if (target.shards !== undefined) knownInShards(keys, seriesOfKey);
     else if (write.tablesOfKeys === true) {
-      const labels = new LabelResolver(database, target, this.parts.tables, this.labelPlans);
+      const labels = new LabelResolver(database, target.physical, target.registry, this.parts.tables, this.labelPlans);
       for (const key of keys) seriesOfKey[key] = labels.seriesOf(key, dictionary);
     } else resolveKeys(keys, dictionary, target.registry, seriesOfKey);
   }

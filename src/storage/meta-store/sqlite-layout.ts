@@ -9,7 +9,9 @@ import { SHARDS_KEY, UNVERIFIED_KEY } from "./meta-store.ts";
 /** Version of the layout. */
 export const VERSION = 2;
 /** The same, with entries of several shards: an older server would not see the rows of most. */
-export const VERSION_SHARDS = 3;
+export const VERSION_SHARDS = 4;
+/** Of servers between two releases, which kept metrics in the first shard: written on, a series would lie in two. */
+const VERSION_METRICS_TOGETHER = 3;
 
 /** As `ALTER TABLE` leaves a table of version 1. */
 const META_SQL = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID";
@@ -49,6 +51,9 @@ export function makeLayout(database: Database): void {
   const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version > VERSION_SHARDS) throw new Error(`it has format version ${version}; this server knows up to ${VERSION_SHARDS}`);
   if (version === VERSION || version === VERSION_SHARDS) return;
+  if (version === VERSION_METRICS_TOGETHER) {
+    throw new Error(`it has format version ${version}, which no release had: its metrics lie in one of several shards; make the data anew`);
+  }
   const tableCount = database.query("SELECT 1 FROM sqlite_schema").all().length;
   if (version === 0 && tableCount > 0) throw new Damage("it has tables and no format version");
   // A crash leaves the old state or the new one.

@@ -59,9 +59,9 @@ describe("a meta store file", () => {
   test("of a newer version is refused by name, and left to others", () => {
     const path = join(root, "newer.db");
     const database = new Database(path, { create: true });
-    database.run("PRAGMA user_version = 4");
+    database.run("PRAGMA user_version = 5");
     database.close();
-    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 4; this server knows up to 3`);
+    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 5; this server knows up to 4`);
     const again = new Database(path);
     again.run("PRAGMA locking_mode = EXCLUSIVE");
     again.run("BEGIN EXCLUSIVE"); // The refused store holds no lock.
@@ -76,11 +76,16 @@ describe("a meta store file", () => {
     store.commit([{ key: "a", value: 1 }]);
     expect(versionOf(path)).toBe(2);
     store.commit([{ key: "shards", value: 3 }]);
-    expect(versionOf(path)).toBe(3);
+    expect(versionOf(path)).toBe(4);
     store.close();
     const again = openSqliteMetaStore(path);
     expect(again.get("shards")).toBe(3);
     again.close();
+    const between = new Database(path);
+    between.run("PRAGMA user_version = 3");
+    between.close();
+    const why = "which no release had: its metrics lie in one of several shards; make the data anew";
+    check(() => openSqliteMetaStore(path), `cannot open the meta store ${path}: it has format version 3, ${why}`);
   });
 
   test("that is no database is refused", () => {

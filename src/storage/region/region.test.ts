@@ -210,3 +210,18 @@ test("a flush job has the tags of all series", () => {
   const [host] = job.tags;
   expect(Array.from({ length: job.seriesCount }, (_, series) => textAt(host!.texts, host!.codes[series]!))).toEqual(["unused", "a"]);
 });
+
+test("a flush job goes by the series as they were, though they begin anew before it runs", async () => {
+  const fixture = new Fixture();
+  const { region } = fixture;
+  region.registry.register(["unused"]);
+  fixture.write(1);
+  const job = region.flushJob(region.freeze(1000, false)!, 1);
+  await region.renewSeries(
+    () => Promise.resolve(),
+    (swap) => swap(),
+  );
+  const [chunk] = job.chunks;
+  const [host] = job.tags;
+  expect([textAt(host!.texts, host!.codes[chunk!.series[0]!]!), region.registry.count]).toEqual(["a", 1]);
+});

@@ -254,7 +254,7 @@ export class Region {
     return this.frozen[0];
   }
 
-  /** What a worker needs to write a frozen memtable to files. */
+  /** What a worker needs to write a frozen memtable to files: all under the numbers of now, also where it begins later. */
   flushJob(memtable: Memtable, firstFileId: number): FlushJob {
     memtable.close();
     const { registry } = this;

@@ -19,6 +19,7 @@ import type { Table } from "../../../../table/catalog.ts";
 import type { ScanBatch, ScanRequest, TagPredicate } from "../../../../table/scan.ts";
 import { scanInTurns } from "../../../../table/scan-in-turns.ts";
 import { timeIndexOf } from "../../../../table/schema.ts";
+import type { SeriesView } from "../../../../table/series-view.ts";
 
 const METRIC = "__name__";
 const DATABASE_LABELS: readonly string[] = ["__schema__", "__database__", "x_greptime_database"];
@@ -87,6 +88,7 @@ export async function seriesOf(query: ReadQuery, form: ReadAnswer, place: ReadPl
   const tagPredicates = matchers.map((matcher) => predicateOf(matcher, tags, metric));
   if (query.end < query.start) return found;
   const writer = new SeriesWriter(form);
+  const numbers = table.series; // Those of the scan, whatever the table does meanwhile.
   let current = -1;
   const close = (): void => {
     const series = writer.finish();
@@ -101,6 +103,7 @@ export async function seriesOf(query: ReadQuery, form: ReadAnswer, place: ReadPl
     fieldBounds: [],
     order: "series-time",
     signal: permit.signal,
+    numbers,
   };
   const reserve = (bytes: number): void => permit.reserve(bytes);
   const release = (bytes: number): void => permit.release(bytes);
@@ -110,7 +113,7 @@ export async function seriesOf(query: ReadQuery, form: ReadAnswer, place: ReadPl
       if (series[run] !== current) {
         if (current >= 0) close();
         current = series[run] as number;
-        writer.begin(labelsOf(table, metric, tags, current, form));
+        writer.begin(labelsOf(numbers, metric, tags, current, form));
       }
       appendRows(writer, batch, starts[run] as number, starts[run + 1] as number);
       memory.hold(0, writer.length);
@@ -135,7 +138,7 @@ function appendRows(writer: SeriesWriter, { vectors }: ScanBatch, start: number,
 }
 
 /** The metric's name first, then labels in the order of the schema; in the order of their names where chunks are merged by it. */
-function labelsOf({ series }: Table, metric: string, tags: readonly string[], number: number, form: ReadAnswer): Label[] {
+function labelsOf(series: SeriesView, metric: string, tags: readonly string[], number: number, form: ReadAnswer): Label[] {
   const labels: Label[] = [[METRIC, metric]];
   for (const tag of tags) {
     const text = series.dictionaryOf(tag)[series.codesOf(tag)[number] as number];
