@@ -99,7 +99,8 @@ describe("a query of one metric", () => {
   const sumOf = (metric: number): number => samples.reduce((sum, { value }) => (value % 100 === metric ? sum + value : sum), 0);
 
   test("opens files for its own series alone", async () => {
-    const { engine } = await flushed(samples, [{ metric: "other", labels: { job: "j0" }, time: 1, value: 1 }]);
+    // All rows of a flush in one file.
+    const { engine } = await flushedWith({ shards: 1 }, [samples, [{ metric: "other", labels: { job: "j0" }, time: 1, value: 1 }]]);
     const seriesOf = (table: string): number => engine.table("public", table)!.series.count;
     expect(seriesOf("p")).toBe(0);
     const metrics = newMetrics();
