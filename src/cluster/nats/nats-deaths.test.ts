@@ -102,6 +102,7 @@ describe.skipIf(NATS_SERVER === undefined)("servers that die", () => {
       const following = followed(reader, 0);
       const counters = Promise.all([a, b].map((port) => countUp(port, 15)));
       const holder = keeps(b);
+      const watching = watched(a);
       for (let i = 0; i < 3; i++) {
         await Bun.sleep(1500);
         if (i === 1) servers.stop(1);
@@ -121,6 +122,8 @@ describe.skipIf(NATS_SERVER === undefined)("servers that die", () => {
       const won = (await counters).flat().sort((x, y) => x - y);
       expect(won).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
       expect(await holder.end()).toBeGreaterThan(3);
+      await Bun.sleep(6000);
+      expect(await watching.end()).toEqual(["b", ""]);
       const told = lanes.map(({ acknowledged, failures }) => `${acknowledged.size} acknowledged, ${failures.length} not`);
       expect(told).toHaveLength(2);
     } finally {
@@ -162,6 +165,26 @@ async function countUp(port: ClusterPort, count: number): Promise<number[]> {
   return won;
 }
 
+/** Watches `lease.0`. `end` says whether it was held at some time, and by whom it is at the end. */
+function watched(port: ClusterPort): { end: () => Promise<string[]> } {
+  const controller = new AbortController();
+  let wasHeld = "";
+  let last = "";
+  const running = (async () => {
+    for await (const { leases } of port.leases.watch({ signal: controller.signal })) {
+      last = leases.get("lease.0")?.value ?? "";
+      if (last !== "") wasHeld = last;
+    }
+  })();
+  return {
+    async end() {
+      controller.abort();
+      await running;
+      return [wasHeld, last];
+    },
+  };
+}
+
 /** Holds a lease, or takes it again. `end` says how often it was renewed. */
 function keeps(port: ClusterPort): { end: () => Promise<number> } {
   let isOver = false;
@@ -170,7 +193,7 @@ function keeps(port: ClusterPort): { end: () => Promise<number> } {
     let lease: Lease | undefined;
     while (!isOver) {
       try {
-        const next = lease === undefined ? await port.leases.take("lease.0", "v") : await port.leases.renew(lease, "v");
+        const next = lease === undefined ? await port.leases.take("lease.0", "b") : await port.leases.renew(lease, "b");
         if (typeof next === "string") lease = undefined;
         else {
           lease = next;

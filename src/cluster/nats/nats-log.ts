@@ -1,4 +1,5 @@
 /** `LogService` over JetStream: stream `LOG<s>` with subject `log.<s>` for each shard. */
+import { assert } from "../../base/assert.ts";
 import type { LogService } from "../port/log-service.ts";
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import type { Appends } from "./appends.ts";
@@ -26,7 +27,8 @@ export class NatsLog implements LogService {
     const stream = logStream(shard);
     const to = { what: `append to the log of shard ${shard}`, stream, subject: `log.${shard}`, signal };
     const number = await this.appends.append(record, to);
-    if (number === "refused" || number > floor) return this.noted(shard, number === "refused" ? 0 : number);
+    assert(number !== "refused", "an append without a condition is not refused for one");
+    if (number > floor) return this.noted(shard, number);
     this.known.set(shard, number); // From here on the stream is what it is now.
     throw wentBack(stream, number, floor);
   }

@@ -36,7 +36,7 @@ export interface PulledFrom {
 export type Pulled = readonly PulledMessage[] | "idle" | "ended";
 
 const PULL_MILLIS = 20_000;
-const HEARTBEAT_MILLIS = 1000;
+const HEARTBEAT_MILLIS = 500;
 /** Heartbeats that may be missing before a pull counts as lost. */
 const HEARTBEATS_MISSED_MAX = 4;
 /** After which servers forget a consumer that nobody pulls from. */
@@ -53,7 +53,7 @@ const ACK_TOKENS = 9;
 const STREAM_NUMBER_TOKEN = 5;
 const CONSUMER_NUMBER_TOKEN = 6;
 
-/** See the file header. Invariant: at most one pull is under way, and only while the queue has room for all of it. */
+/** See the file header. Invariant: at most one pull is under way, and none is begun while messages wait. */
 export class PulledMessages {
   /** Messages that were there when it began. */
   readonly pendingAtStart: number;
@@ -63,7 +63,6 @@ export class PulledMessages {
   private readonly subscription: Subscription;
   private readonly inbox: string;
   private queue: PulledMessage[] = [];
-  private queueBytes = 0;
   private delivered = 0;
   /** Messages that the pull under way may still bring; 0: there is none. */
   private pullLeft = 0;
@@ -131,13 +130,12 @@ export class PulledMessages {
   private taken(): readonly PulledMessage[] {
     const list = this.queue;
     this.queue = [];
-    this.queueBytes = 0;
     this.pull(); // Comes while the reader works.
     return list;
   }
 
   private pull(): void {
-    if (this.hasEnded || this.pullLeft > 0 || this.queueBytes > 0 || this.link.closed.aborted) return;
+    if (this.hasEnded || this.pullLeft > 0 || this.queue.length > 0 || this.link.closed.aborted) return;
     this.pullLeft = PULL_MESSAGES;
     this.heardAt = this.link.clock.monotonicMillis();
     const pull = {
@@ -161,7 +159,6 @@ export class PulledMessages {
     if (Number(tokens[CONSUMER_NUMBER_TOKEN + shift]) !== this.delivered + 1) return this.end();
     this.delivered++;
     this.pullLeft--;
-    this.queueBytes += message.data.length;
     this.queue.push({ number, bytes: message.data, subject: message.subject, header: (name) => message.headers?.get(name) ?? "" });
     this.wake();
   }

@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { certificate } from "../../../test/support/certificate.ts";
 import { NATS_SERVER, NatsServers } from "../../../test/support/cluster/nats-server.ts";
-import { bytesOf, failureName } from "../../../test/support/cluster/port-reads.ts";
+import { bytesOf, failureName, textsUntil } from "../../../test/support/cluster/port-reads.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
 import { systemClock } from "../../base/clock.ts";
+import { MESSAGE_BYTES_MAX } from "../port/limits.ts";
 import { openNatsPort } from "./nats-port.ts";
 import type { NatsCredentials, NatsOptions } from "./nats-options.ts";
 import { checkVersion } from "./server-check.ts";
@@ -81,6 +82,15 @@ describe.skipIf(NATS_SERVER === undefined)("servers", () => {
     });
     await withServers({ maxPayload: "100KB" }, async (servers) => {
       expect(await refusal(servers, {})).toBe("cannot use NATS: its max_payload is 102400 bytes, and must be 262144 or more");
+    });
+  });
+
+  test("a large max_payload is used up to what followers have room for", async () => {
+    await withServers({ maxPayload: "8MB" }, async (servers) => {
+      const port = await servers.connect();
+      expect(port.messageBytesMax).toBe(MESSAGE_BYTES_MAX);
+      for (let i = 0; i < 5; i++) await port.log.append(0, new Uint8Array(port.messageBytesMax));
+      expect(await textsUntil(port.log.follow(0, 0), 5)).toHaveLength(5);
     });
   });
 

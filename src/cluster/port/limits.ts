@@ -16,10 +16,10 @@ export const FOLLOW_MESSAGES_MAX = 4096;
 /** How long a follower with nothing to read waits before it looks whether its stream is what it was, in milliseconds. */
 export const FOLLOW_CHECK_MILLIS = 2000;
 
-/** Largest message that a port may have, in bytes. Reason: two of them must fit into what a follower reads ahead. */
-export const MESSAGE_BYTES_MAX: number = 4 * 1024 * 1024;
+/** Largest message that a port may have, in bytes, whatever its servers take. Reason: what a follower reads ahead has room for some. */
+export const MESSAGE_BYTES_MAX: number = 2 * 1024 * 1024;
 
 /** Largest value of a lease in bytes. Reason: all watchers hold all of them; a node tells of up to 1,024 shards in one. */
 export const LEASE_VALUE_BYTES_MAX: number = 64 * 1024;
 
-assert(2 * MESSAGE_BYTES_MAX <= FOLLOW_BYTES_MAX, "a follower always has room for the next message");
+assert(4 * MESSAGE_BYTES_MAX <= FOLLOW_BYTES_MAX, "half of what a follower reads ahead has room for the next message and its head");

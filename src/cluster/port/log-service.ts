@@ -6,8 +6,8 @@
  * latest `FOLLOW_CHECK_MILLIS` after it has nothing to read, also where nothing comes behind the hole.
  *
  * Order. Appends that one caller has under way at once are sent in the order of the calls and mostly stored so; after a failure, an
- * election or a new connection they need not be. The numbers tell: whoever relies on an order acknowledges an append only once its number lies above
- * those of the ones before (`engine/log/writers.ts`).
+ * election or a new connection they need not be. The numbers tell: whoever relies on an order acknowledges an append only once its number
+ * lies above those of the ones before (`engine/log/writers.ts`).
  *
  * Nothing is sent twice by the port: it does not know what a record is worth. A record whose append ended `unknown` may still come, behind
  * ones that were appended later.
@@ -21,7 +21,7 @@ export interface LogService {
    *
    * At most `APPENDS_IN_FLIGHT_MAX` calls and `APPEND_BYTES_IN_FLIGHT_MAX` bytes of a port are under way; one more fails, `unavailable`.
    *
-   * @param record borrowed until the answer; at most `messageBytesMax` bytes, none is fine
+   * @param record nobody changes it from now on: it may be sent after the call has failed. At most `messageBytesMax` bytes, none is fine
    * @returns its number
    * @throws PortError unavailable, unknown, full, too-large, went-back, vanished, denied, cancelled, closed
    */

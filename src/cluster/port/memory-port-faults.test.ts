@@ -10,6 +10,7 @@ import { memoryPort } from "../../../test/support/cluster/memory-port.ts";
 import { bytesOf, failureName, textOf } from "../../../test/support/cluster/port-reads.ts";
 import type { ClusterPort } from "./cluster-port.ts";
 import type { Lease, LeaseName } from "./leases.ts";
+import { MESSAGE_BYTES_MAX } from "./limits.ts";
 import { PortError, portFailureOf } from "./port-error.ts";
 
 const SEEDS: readonly number[] = Array.from({ length: 20 }, (_, i) => i + 1);
@@ -233,12 +234,12 @@ test("a follower that was cut off while another owner trimmed is told, not led p
 });
 
 test("more under way than a port may have is refused, and nothing of it is stored", async () => {
-  const cluster = new MemoryCluster({ messageBytesMax: 4 * 1024 * 1024, streamBytesMax: 2 ** 31 });
+  const cluster = new MemoryCluster({ messageBytesMax: MESSAGE_BYTES_MAX, streamBytesMax: 2 ** 31 });
   const port = memoryPort(cluster, "a");
   cluster.elect(60_000);
-  const record = new Uint8Array(4 * 1024 * 1024);
-  const appends = Array.from({ length: 70 }, () => failureName(port.log.append(0, record)));
+  const record = new Uint8Array(MESSAGE_BYTES_MAX);
+  const appends = Array.from({ length: 134 }, () => failureName(port.log.append(0, record)));
   const failures = await Promise.all(appends);
-  expect(failures.slice(64)).toEqual(Array.from({ length: 6 }, () => "unavailable"));
+  expect(failures.slice(128)).toEqual(Array.from({ length: 6 }, () => "unavailable"));
   expect(cluster.stream("LOG0").lastNumber).toBe(0);
 });

@@ -19,7 +19,7 @@ export interface Ordered {
   /**
    * Appends if the list's last entry is the one numbered `last` (0: there never was one), on the disks of a majority.
    *
-   * @param entry borrowed until the answer; at most `messageBytesMax` bytes: `EntryLog` cuts up longer ones
+   * @param entry as a record of `LogService.append`; `cluster/meta-log` cuts up longer ones
    * @returns its number; "refused": another is the last, and nothing was appended
    * @throws PortError unavailable, unknown, full, too-large, went-back, vanished, denied, cancelled, closed
    */
