@@ -85,6 +85,15 @@ function oneHolds(it: It, open: Open): void {
     expect(taken.filter((lease) => lease !== "held")).toHaveLength(1);
   });
 
+  it("leases: a name that is none is refused", async () => {
+    const fixture = await open();
+    const port = await fixture.connect();
+    for (const name of ["lease.", "lease.*", "lease.>", "node.a.b", "node.a b", `node.${"x".repeat(65)}`] as const) {
+      expect(await failureName(port.leases.take(name, ""))).toBe("denied");
+    }
+    expect(given(await port.leases.take(`node.${"x".repeat(64)}`, "")).number).toBeGreaterThan(0);
+  });
+
   it("leases: a value that is too long is refused", async () => {
     const fixture = await open();
     const port = await fixture.connect();

@@ -1,7 +1,7 @@
 /** What was acknowledged survives the deaths of real servers. Left out where none is installed (`nats-port.test.ts` says so). */
 import { describe, expect, test } from "bun:test";
 import { NATS_SERVER, NatsServers } from "../../../test/support/cluster/nats-server.ts";
-import { bytesOf, textOf } from "../../../test/support/cluster/port-reads.ts";
+import { bytesOf, failureName, textOf } from "../../../test/support/cluster/port-reads.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import type { Lease } from "../port/leases.ts";
 import { portFailureOf } from "../port/port-error.ts";
@@ -93,6 +93,41 @@ describe.skipIf(NATS_SERVER === undefined)("servers that die", () => {
     }
   }, 60_000);
 
+  test("a server that comes back with an old disk is found out: by followers, by who appends, by who asks", async () => {
+    const servers = await NatsServers.start();
+    try {
+      const [writer, asker, reader] = [await servers.connect(), await servers.connect(), await servers.connect()];
+      const append = async (count: number): Promise<void> => {
+        for (let i = 0; i < count; i++) await writer.log.append(0, bytesOf("x"));
+      };
+      await append(5);
+      await writer.ordered.append("catalog", bytesOf("a"), 0);
+      await servers.kill(0);
+      await servers.keepDisk(0);
+      await servers.startOne(0);
+      await patient(() => append(5));
+      await patient(() => writer.ordered.append("catalog", bytesOf("b"), 1));
+      const last = await patient(() => asker.log.last(0));
+      let seen = 0;
+      const following = failureName(
+        (async () => {
+          for await (const list of reader.log.follow(0, 0)) seen += list.length;
+        })(),
+      );
+      while (seen < last) await Bun.sleep(20);
+      await servers.kill(0);
+      await servers.restoreDisk(0);
+      await servers.startOne(0);
+      expect(await answered(() => asker.log.last(0))).toBe("went-back");
+      expect(await answered(() => asker.ordered.read("catalog", 2))).toBe("went-back");
+      expect(await answered(() => writer.log.append(0, bytesOf("x")))).toBe("went-back");
+      expect([await following, seen]).toEqual(["went-back", last]);
+      expect(await patient(() => writer.log.append(0, bytesOf("x")))).toBe(7);
+    } finally {
+      await servers.dispose();
+    }
+  }, 60_000);
+
   test("three servers: the leader is killed, another stopped, then all are killed: records, entries and leases hold", async () => {
     const servers = await NatsServers.start({ servers: 3 });
     try {
@@ -131,6 +166,15 @@ describe.skipIf(NATS_SERVER === undefined)("servers that die", () => {
     }
   }, 120_000);
 });
+
+/** How a call fails that is answered, at last. */
+async function answered(call: () => Promise<unknown>): Promise<string> {
+  for (;;) {
+    const failure = await failureName(call());
+    if (failure !== "unavailable" && failure !== "unknown") return failure;
+    await Bun.sleep(200);
+  }
+}
 
 /** A cluster that has just started may have no leaders yet. */
 async function patient<T>(call: () => Promise<T>): Promise<T> {

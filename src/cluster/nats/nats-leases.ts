@@ -45,6 +45,7 @@ export class NatsLeases implements Leases {
   }
 
   async take(name: LeaseName, value: string, { signal }: CallOptions = {}): Promise<Lease | "held"> {
+    if (!NAME.test(name)) throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
     for (let round = 0; round < ADOPT_ROUNDS; round++) {
       const last = await this.lastOf(name, signal);
       if (last.held !== undefined && last.held.holder !== this.identity) return "held";
@@ -80,7 +81,6 @@ export class NatsLeases implements Leases {
   }
 
   private async put(name: LeaseName, value: string | typeof RELEASED, last: number, signal?: AbortSignal): Promise<Lease | "refused"> {
-    if (!NAME.test(name)) throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
     if (value !== RELEASED && Buffer.byteLength(value) > LEASE_VALUE_BYTES_MAX) {
       throw new PortError("too-large", `cannot hold ${name}: its value is above ${LEASE_VALUE_BYTES_MAX} bytes`);
     }

@@ -113,6 +113,28 @@ test("signals and the port's end end calls that are under way, by name", async (
   });
 });
 
+test("a lost connection ends what is under way at once; meanwhile nothing is sent, and says so", async () => {
+  const fake = new FakeNats();
+  const { link, log } = await opened([fake]);
+  try {
+    const started = systemClock.monotonicMillis();
+    const failures = [failureName(log.append(0, bytesOf("x"))), failureName(log.last(0))];
+    await Bun.sleep(10);
+    fake.drop();
+    expect(await Promise.all(failures)).toEqual(["unknown", "unavailable"]);
+    expect(systemClock.monotonicMillis() - started).toBeLessThan(CALL_MILLIS);
+    expect(await failureName(log.append(0, bytesOf("y")))).toBe("unavailable");
+    fake.answer = () => JSON.stringify({ stream: "L", seq: 1 });
+    for (let i = 0; i < 200 && fake.connections < 2; i++) await Bun.sleep(10);
+    await Bun.sleep(50);
+    expect(await log.append(0, bytesOf("z"))).toBe(1);
+    expect(fake.heard.filter((subject) => subject === "log.0")).toHaveLength(2);
+  } finally {
+    await link.close();
+    fake.stop();
+  }
+});
+
 test("a server that answers nothing for long is left for another", async () => {
   const fakes = [new FakeNats(), new FakeNats()];
   const fast: Clock = { ...systemClock, monotonicMillis: () => systemClock.monotonicMillis() * 50 };

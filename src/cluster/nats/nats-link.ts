@@ -1,7 +1,10 @@
 /**
  * The connection to the servers of NATS, and requests over it: bounded in time, ended by signals, never sent twice.
  *
- * The client reconnects by itself, for ever. One thing it does not see: a server that is cut off from the others keeps its clients and
+ * The client reconnects by itself, for ever. What is under way when the connection is lost fails at once, as answers to it seldom come.
+ * What is asked while there is none is not sent: the client would keep it, and send it when nobody waits for it any more.
+ *
+ * One thing the client does not see: a server that is cut off from the others keeps its clients and
  * serves nothing. So when nothing was answered for `STUCK_MILLIS` although something was asked, the link goes to another server.
  */
 import {
@@ -61,6 +64,9 @@ export class NatsLink {
   readonly logger: Logger;
   readonly clock: Clock;
   private readonly closing: AbortController = new AbortController();
+  /** Fires when the connection is lost; each connection has its own. */
+  private dropping: AbortController = new AbortController();
+  private isUp = true;
   /** Of the first request without an answer since the last answer. */
   private silentSince: number | undefined;
 
@@ -88,6 +94,11 @@ export class NatsLink {
   /** Fires when the link is closed. */
   get closed(): AbortSignal {
     return this.closing.signal;
+  }
+
+  /** Fires when the connection of this moment is lost. */
+  get dropped(): AbortSignal {
+    return this.dropping.signal;
   }
 
   async close(): Promise<void> {
@@ -122,11 +133,16 @@ export class NatsLink {
   async request(subject: string, payload: Uint8Array, { what, signal, isAppend = false, headers: own }: RequestOptions): Promise<Msg> {
     if (this.closed.aborted) throw new PortError("closed", `cannot ${what}: the port is closed`);
     if (signal?.aborted === true) throw new PortError("cancelled", `cannot ${what}: it was cancelled`);
+    if (!this.isUp) throw new PortError("unavailable", `cannot ${what}: there is no connection to NATS`);
     const ended = Promise.withResolvers<never>();
     const cancel = (): void => ended.reject(new PortError("cancelled", `cannot ${what}: it was cancelled`));
     const close = (): void => ended.reject(new PortError("closed", `cannot ${what}: the port was closed`));
+    const lose = (): void =>
+      ended.reject(new PortError(isAppend ? "unknown" : "unavailable", `cannot ${what}: the connection to NATS was lost`));
+    const { dropped } = this;
     signal?.addEventListener("abort", cancel);
     this.closed.addEventListener("abort", close);
+    dropped.addEventListener("abort", lose);
     const asked = this.clock.monotonicMillis();
     try {
       const head = own === undefined ? undefined : headersOf(own);
@@ -143,6 +159,7 @@ export class NatsLink {
     } finally {
       signal?.removeEventListener("abort", cancel);
       this.closed.removeEventListener("abort", close);
+      dropped.removeEventListener("abort", lose);
     }
   }
 
@@ -173,10 +190,23 @@ export class NatsLink {
     void this.connection.reconnect(); // Resolves at once; the client does the rest.
   }
 
+  private drop(server: string): void {
+    if (!this.isUp) return; // It did not come up in between.
+    this.isUp = false;
+    this.logger.warn({ server }, "the connection to NATS is lost");
+    const { dropping } = this;
+    this.dropping = new AbortController();
+    dropping.abort();
+  }
+
   private async tell(): Promise<void> {
     for await (const status of this.connection.status()) {
-      if (status.type === "disconnect") this.logger.warn({ server: status.server }, "the connection to NATS is lost");
-      if (status.type === "reconnect") this.logger.info({ server: status.server }, "connected to NATS again");
+      if (status.type === "disconnect") this.drop(status.server);
+      if (status.type === "reconnect") {
+        this.isUp = true;
+        this.silentSince = undefined;
+        this.logger.info({ server: status.server }, "connected to NATS again");
+      }
       if (status.type === "error") this.logger.warn({ why: errorText(status.error, 200) }, "NATS refuses something");
     }
   }

@@ -62,6 +62,8 @@ export class PulledMessages {
   private readonly consumer: string;
   private readonly subscription: Subscription;
   private readonly inbox: string;
+  private readonly dropped: AbortSignal;
+  private readonly onDrop = (): void => this.end();
   private queue: PulledMessage[] = [];
   private delivered = 0;
   /** Messages that the pull under way may still bring; 0: there is none. */
@@ -76,6 +78,8 @@ export class PulledMessages {
     this.consumer = consumer;
     this.pendingAtStart = pendingAtStart;
     this.heardAt = link.clock.monotonicMillis();
+    this.dropped = link.dropped;
+    this.dropped.addEventListener("abort", this.onDrop);
     this.inbox = createInbox();
     this.subscription = link.connection.subscribe(this.inbox, {
       callback: (error, message) => {
@@ -119,6 +123,7 @@ export class PulledMessages {
   /** Ends the session; the servers hear of it if they can. */
   close(): void {
     this.end();
+    this.dropped.removeEventListener("abort", this.onDrop);
     this.subscription.unsubscribe();
     const { stream } = this.from;
     // Nobody waits: a consumer that stays is forgotten after a minute.

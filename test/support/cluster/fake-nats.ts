@@ -17,6 +17,7 @@ export class FakeNats {
   readonly heard: string[] = [];
   /** What a request is answered with; undefined: nothing comes. */
   answer: (subject: string) => string | undefined = () => undefined;
+  private readonly sockets = new Set<Socket<Client>>();
   private readonly listener: TCPSocketListener<Client>;
 
   constructor() {
@@ -26,6 +27,7 @@ export class FakeNats {
       socket: {
         open: (socket) => {
           this.connections++;
+          this.sockets.add(socket);
           socket.data = { text: "", answers: "" };
           const info = { server_id: "F", server_name: "fake", version: "2.15.0", proto: 1, headers: true, max_payload: 1_048_576 };
           socket.write(`INFO ${JSON.stringify(info)}\r\n`);
@@ -37,6 +39,12 @@ export class FakeNats {
 
   get address(): string {
     return `nats://127.0.0.1:${this.listener.port}`;
+  }
+
+  /** Ends all connections; new ones are taken. */
+  drop(): void {
+    for (const socket of this.sockets) socket.terminate();
+    this.sockets.clear();
   }
 
   stop(): void {

