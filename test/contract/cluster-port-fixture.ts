@@ -15,7 +15,7 @@ export interface PortFixture {
 /** Room of a shard's log. */
 export const STREAM_BYTES: number = 4 * 1024 * 1024;
 /** How long leases of the contract last. */
-export const LEASE_MILLIS = 1000;
+export const LEASE_MILLIS = 2000;
 
 /** Registers a test. */
 export type It = (title: string, body: () => Promise<void>) => void;

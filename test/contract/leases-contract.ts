@@ -30,7 +30,7 @@ function oneHolds(it: It, open: Open): void {
     expect(given(await b.leases.take("lease.1", "b")).name).toBe("lease.1");
     while ((await b.leases.take("lease.0", "b")) === "held") await fixture.sleep(20);
     expect(fixture.monotonicMillis()).toBeGreaterThanOrEqual(lease.endsAtMillis);
-    expect(fixture.monotonicMillis()).toBeLessThan(lease.endsAtMillis + 3000);
+    expect(fixture.monotonicMillis()).toBeLessThan(lease.endsAtMillis + 10_000);
     expect(await a.leases.renew(lease, "a")).toBe("lost");
   });
 
@@ -121,7 +121,7 @@ function watchersSee(it: It, open: Open): void {
       }
     })();
     const until = async (want: string): Promise<void> => {
-      for (let i = 0; i < 400 && told.at(-1) !== want; i++) await fixture.sleep(10);
+      for (let i = 0; i < 2000 && told.at(-1) !== want; i++) await fixture.sleep(10);
       expect(told.at(-1)).toBe(want);
     };
     await until("lease.0=v1");
