@@ -13,6 +13,7 @@ const RANKS: readonly (readonly string[])[] = [
   ["format", "table"],
   ["ingest", "storage", "query"],
   ["engine", "db"],
+  ["cluster"],
   ["server", "tools"],
 ];
 

@@ -15,6 +15,8 @@ export const RUNTIME_REASONS: Readonly<Record<string, string>> = {
   "@bufbuild/protobuf": "writes protobuf answers; with the messages generated from proto/ the oracle of the decoders by hand",
   "@connectrpc/connect": "gRPC services: codes, interceptors and streams, independent of the transport",
   "@connectrpc/connect-node": "HTTP/1.1 requests for those services, gzip; clients of tests",
+  "@nats-io/transport-node":
+    "connections to NATS, which clusters agree by: the protocol, reconnects, ways to sign in; JetStream is our own",
   "@opentelemetry/otlp-transformer": "OTLP's own serialisers of JSON and protobuf; see NOT_IMPORTED",
   "@noble/hashes": "BLAKE3 in SQL, which the runtime lacks: audited, no dependencies, 13 times the speed of plain code",
   chevrotain: "lexer and parser of SQL and PromQL: fast, typed, with error recovery",

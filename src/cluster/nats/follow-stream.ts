@@ -1,0 +1,110 @@
+/** Follows a stream for as long as its reader wants, over elections and lost connections: each message once, in order. */
+import type { CallOptions, StreamMessage } from "../port/message.ts";
+import { PortError, portFailureOf } from "../port/port-error.ts";
+import type { NatsLink } from "./nats-link.ts";
+import { PulledMessages } from "./pulled-messages.ts";
+import { streamInfo } from "./streams.ts";
+
+/** What is followed. */
+export interface Followed extends CallOptions {
+  readonly link: NatsLink;
+  readonly stream: string;
+  readonly subject: string;
+  /** Whether the subject has all of the stream, so that its numbers have no holes. */
+  readonly isDense: boolean;
+}
+
+/** What a reader waits before it asks again, when nobody answered. */
+const AGAIN_MILLIS = 300;
+/** A new leader may know a little less than the one before, for so long. */
+const BEHIND_MILLIS = 1500;
+
+/**
+ * Messages above `after`.
+ *
+ * @throws PortError trimmed, went-back, vanished, denied, closed
+ */
+export async function* followStream(after: number, followed: Followed): AsyncGenerator<readonly StreamMessage[]> {
+  const { link, signal } = followed;
+  const isOver = (): boolean => signal?.aborted === true;
+  let at = after;
+  let created: string | undefined;
+  const looked = async (): Promise<void> => {
+    created = await lookAt(followed, at, created);
+  };
+  while (!isOver()) {
+    let session: PulledMessages | undefined;
+    try {
+      await looked();
+      session = await PulledMessages.open(link, startOf(followed, at), signal);
+      for (;;) {
+        const pulled = await session.next(signal);
+        if (isOver()) return;
+        if (pulled === "ended") break;
+        if (pulled === "idle") {
+          await looked();
+          continue;
+        }
+        const list = pulled.filter(({ number }) => number > at);
+        const hole = followed.isDense ? holeIn(list, at) : undefined;
+        if (hole !== undefined) throw trimmed(followed.stream, ...hole);
+        at = list.at(-1)?.number ?? at;
+        if (list.length > 0) yield list;
+      }
+    } catch (error) {
+      const failure = portFailureOf(error);
+      if (failure === "cancelled" && isOver()) return;
+      if (failure !== "unavailable") throw error;
+    } finally {
+      session?.close();
+    }
+    if (link.closed.aborted) throw new PortError("closed", `cannot follow stream ${followed.stream}: the port was closed`);
+    await link.sleep(AGAIN_MILLIS, signal);
+  }
+}
+
+function startOf({ stream, subject, isDense }: Followed, at: number): Parameters<typeof PulledMessages.open>[1] {
+  const start = { stream, deliver_policy: "by_start_sequence", opt_start_seq: at + 1 } as const;
+  return isDense ? start : { ...start, filter_subject: subject };
+}
+
+/**
+ * Whether the stream is still the one that was followed, and has what comes next.
+ *
+ * @param created when it was made, as far as known
+ * @returns when it was made
+ */
+async function lookAt({ link, stream, isDense, signal }: Followed, at: number, created: string | undefined): Promise<string> {
+  let info = await streamInfo(link, stream, signal);
+  if (info.state.last_seq < at && (created ?? info.created) === info.created) {
+    await link.sleep(BEHIND_MILLIS, signal);
+    info = await streamInfo(link, stream, signal);
+  }
+  if (created !== undefined && info.created !== created) {
+    throw new PortError("went-back", `cannot go on with stream ${stream}: it was deleted, and made anew at ${info.created}`);
+  }
+  const { first_seq: first, last_seq: last } = info.state;
+  if (last < at) throw wentBack(stream, last, at);
+  if (isDense && first > at + 1) throw trimmed(stream, at + 1, first);
+  return info.created;
+}
+
+/** The first number that is missing, and the one that is there instead. */
+function holeIn(list: readonly StreamMessage[], at: number): [wanted: number, first: number] | undefined {
+  let last = at;
+  for (const { number } of list) {
+    if (number !== last + 1) return [last + 1, number];
+    last = number;
+  }
+  return undefined;
+}
+
+/** The error of who knows a later number than the stream's last. */
+export function wentBack(stream: string, last: number, known: number): PortError {
+  return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
+}
+
+/** The error of who wants what was let go. */
+export function trimmed(stream: string, wanted: number, first: number): PortError {
+  return new PortError("trimmed", `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`);
+}

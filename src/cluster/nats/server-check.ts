@@ -1,0 +1,99 @@
+/**
+ * Whether the servers keep what they acknowledge. By default a server of NATS syncs every two minutes, and what it acknowledged since is
+ * gone when the power fails; nothing in its protocol says so. What says so is its state, `varz`: over the system account
+ * (`$SYS.REQ.SERVER.PING.VARZ`) or over its monitoring address. Without one of both nobody can know, and the port is not opened.
+ */
+import { errorText } from "../../base/error.ts";
+import { PortError } from "../port/port-error.ts";
+import { NatsLink } from "./nats-link.ts";
+import type { NatsOptions } from "./nats-options.ts";
+import type { StreamInfo } from "./streams.ts";
+
+/** Of the state of a server. */
+interface Varz {
+  readonly server_name: string;
+  readonly version: string;
+  readonly jetstream?: { readonly config?: { readonly sync_always?: boolean; readonly sync_interval?: number } };
+}
+
+/** Versions from which leases end as they must (`Nats-TTL`, markers) and the finds of Jepsen of 2025 are mended. */
+const VERSION_MIN: readonly [number, number] = [2, 14];
+const ASK_MILLIS = 3000;
+/** Most servers that answer. Reason: more than a cluster has. */
+const SERVERS_MAX = 1000;
+
+/**
+ * Looks at every server that holds one of the streams.
+ *
+ * @throws PortError denied: a server is not as it must be, or cannot be asked; the message names it, the setting and what to do
+ */
+export async function checkServers(link: NatsLink, options: NatsOptions, streams: readonly StreamInfo[]): Promise<void> {
+  const { info } = link.connection;
+  checkVersion(info?.server_name ?? "", info?.version ?? "");
+  const told = new Map<string, Varz>();
+  for (const varz of [...(await askSystem(link, options)), ...(await askMonitors(options.checks.monitors))])
+    told.set(varz.server_name, varz);
+  const holders = new Set(streams.flatMap(({ cluster }) => [cluster?.leader ?? "", ...(cluster?.replicas ?? []).map(({ name }) => name)]));
+  holders.delete("");
+  if (holders.size === 0) holders.add(info?.server_name ?? "");
+  for (const name of holders) checkServer(name, told.get(name));
+}
+
+/** @throws PortError denied */
+export function checkVersion(server: string, version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > VERSION_MIN[0] || (major === VERSION_MIN[0] && minor >= VERSION_MIN[1])) return;
+  throw new PortError(
+    "denied",
+    `cannot use NATS server ${server}: its version is ${version}, and must be ${VERSION_MIN.join(".")} or newer`,
+  );
+}
+
+function checkServer(name: string, varz: Varz | undefined): void {
+  if (varz === undefined) {
+    const how = "give the account of its system account, or the address of its monitoring (`http: 8222` in its configuration)";
+    throw new PortError("denied", `cannot use NATS server ${name}: nobody says whether it syncs each message; ${how}`);
+  }
+  checkVersion(name, varz.version);
+  const config = varz.jetstream?.config;
+  if (config?.sync_always === true) return;
+  const is = config?.sync_interval === undefined ? "not known" : `${config.sync_interval / 1e9} s`;
+  const remedy = "set `jetstream { sync_interval: always }` in its configuration and restart it";
+  throw new PortError(
+    "denied",
+    `cannot use NATS server ${name}: its sync_interval is ${is}, so what it acknowledged may get lost; ${remedy}`,
+  );
+}
+
+async function askSystem(link: NatsLink, { servers, tls, checks, callMillis, identity }: NatsOptions): Promise<Varz[]> {
+  if (checks.system === undefined) return [];
+  const own = { servers, tls, callMillis, credentials: checks.system, name: `${identity} (check)` };
+  const system = await NatsLink.open(own, link);
+  const found: Varz[] = [];
+  try {
+    const asked = { strategy: "stall", maxWait: ASK_MILLIS, maxMessages: SERVERS_MAX } as const;
+    for await (const answer of await system.connection.requestMany("$SYS.REQ.SERVER.PING.VARZ", "", asked)) {
+      const { data } = answer.json<{ readonly data?: Varz }>();
+      if (data !== undefined) found.push(data);
+    }
+  } catch (error) {
+    throw new PortError("denied", `cannot ask the servers of NATS what they are, over their system account: ${errorText(error, 200)}`);
+  } finally {
+    await system.close();
+  }
+  return found;
+}
+
+async function askMonitors(monitors: readonly string[]): Promise<Varz[]> {
+  return await Promise.all(
+    monitors.map(async (monitor) => {
+      try {
+        const answer = await fetch(new URL("/varz", monitor), { signal: AbortSignal.timeout(ASK_MILLIS) });
+        if (!answer.ok) throw new Error(`it answers ${answer.status}`);
+        return (await answer.json()) as Varz;
+      } catch (error) {
+        throw new PortError("denied", `cannot ask the monitoring of NATS at ${monitor}: ${errorText(error, 200)}`);
+      }
+    }),
+  );
+}
