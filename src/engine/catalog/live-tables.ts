@@ -10,7 +10,8 @@ import type { Region } from "../../storage/region/region.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Table } from "../../table/catalog.ts";
 import type { TableSchema } from "../../table/schema.ts";
-import { placementOf, type TablePlacement } from "../../table/shards/placement.ts";
+import type { TagSet } from "../../table/series-dictionary.ts";
+import { markOf, placementOf, shardOf, type TablePlacement, tagTextsOf } from "../../table/shards/placement.ts";
 import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
@@ -58,6 +59,19 @@ export class TableEntry implements WriteTarget {
         },
       });
     }
+  }
+
+  /**
+   * What of it may have rows of a tag set, at any time.
+   *
+   * @throws DbError TableColumnNotFound, InvalidArguments for a text that is no value of its tag's type
+   */
+  partsOf(tags: TagSet): readonly TableEntry[] {
+    const { shards } = this;
+    if (shards === undefined) return [this];
+    const placement = this.placement(shards.length);
+    const mark = markOf(placement, tagTextsOf(tags, placement));
+    return [...new Set(placement.spans.map(({ spread }) => shards[shardOf(placement, mark, spread)] as TableEntry))];
   }
 
   private placement(shards: number): TablePlacement {

@@ -52,6 +52,22 @@ describe("rows deleted by their keys", () => {
     await staysSo(machine, ["'a'|2|NULL|1"]);
   });
 
+  test("open files of the shards alone that they may lie in", async () => {
+    const machine = await Machine.start({ shards: 3 });
+    const hosts = Array.from({ length: 30 }, (_, i) => `h${i}`).sort();
+    await put(machine.engine, hosts.map((name) => `cpu,host=${name} v=1i 1`).join("\n"));
+    await machine.engine.flushTable("public", "cpu");
+    await machine.restart(); // Nothing is open.
+    const known = (): number => regionsOf(machine.engine).filter(({ seriesCount }) => seriesCount > 0).length;
+    expect([regionsOf(machine.engine).length, known()]).toEqual([3, 0]);
+    await deleteKeys(machine, ["h7", 1n], ["h7", 2n]);
+    expect(known()).toBe(1);
+    await staysSo(
+      machine,
+      hosts.filter((name) => name !== "h7").map((name) => `'${name}'|1|1`),
+    );
+  });
+
   test("that are not there count as sent and change nothing", async () => {
     const machine = await Machine.start();
     await put(machine.engine, "cpu,host=a v=1i 1");

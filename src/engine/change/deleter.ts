@@ -89,12 +89,18 @@ interface LoggedDelete {
   readonly prepared: readonly PreparedChunk[];
 }
 
-/** Rows of a table as a client names them. */
-interface NamedRows {
+/** Where rows of a table are in a shard. */
+interface DeleteTarget {
   /** What has the rows. */
   readonly table: EngineTable;
   /** The region's number of a tag set, or -1 when the series known so far have none such. */
   readonly seriesOf: (tags: TagSet) => number;
+  /** Whether rows of a tag set may lie there. @throws DbError as `TableEntry.partsOf` */
+  readonly mayHave: (tags: TagSet) => boolean;
+}
+
+/** Rows of a table as a client names them. */
+interface NamedRows extends DeleteTarget {
   /** Tags of each row. */
   readonly tags: readonly TagSet[];
   readonly base: bigint;
@@ -192,24 +198,35 @@ export class Deleter implements RowDeleter {
         const { base, offsets } = convertTimes(part.times, part.rowCount, part.timeUnit, unit);
         const tags = Array.from(part.keys.subarray(0, part.rowCount), (key) => batch.dictionary.tagsOf(key));
         const own = offsets.slice(0, part.rowCount);
-        for (const target of targets) named.push({ ...target, tags, base, offsets: own });
+        for (const target of targets) named.push(...rowsIn(target, tags, base, own));
       }
     }
     const work: Work[] = [];
-    for (const rows of named) work.push(...(await workOf(rows)));
+    const opened = new Map<EngineTable, SeriesRegistry>();
+    for (const rows of named) work.push(...(await workOf(rows, opened)));
     if (work.length > 0) await this.applyAll(work);
     return { rowCount };
   }
 
   /** Where rows of a table may be. In a shard that has no such series there is no such row. */
-  private targetsOf(database: string, name: string): readonly Pick<NamedRows, "table" | "seriesOf">[] {
+  private targetsOf(database: string, name: string): readonly DeleteTarget[] {
     const { tables } = this.parts;
     const parts = tables.logicalParts(database, name);
-    if (parts.length > 0) return parts.map((part) => ({ table: part.physical.storage, seriesOf: (tags) => part.regionSeriesOfTags(tags) }));
+    if (parts.length > 0) {
+      return parts.map((part) => ({
+        table: part.physical.storage,
+        seriesOf: (tags) => part.regionSeriesOfTags(tags),
+        mayHave: () => true,
+      }));
+    }
     const entry = tables.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
     if (entry.physical !== undefined) throw new DbError(StatusCode.Unsupported, physicalDeleteRefusal(name));
-    return entry.all.map(({ table }) => ({ table, seriesOf: (tags) => seriesOfTags(tags, table.region.registry) }));
+    return entry.all.map((shard) => ({
+      table: shard.table,
+      seriesOf: (tags) => seriesOfTags(tags, shard.table.region.registry),
+      mayHave: (tags) => entry.partsOf(tags).includes(shard),
+    }));
   }
 
   private async applyGroup(
@@ -322,17 +339,28 @@ function currentRanges({ table, ranges, registry }: Work): Ranges {
   return { ...ranges, series: ranges.series.map((series) => region.currentNumber(series, registry)) };
 }
 
-/** The rows whose series exist. */
-async function workOf({ table, seriesOf, tags, base, offsets }: NamedRows): Promise<readonly Work[]> {
+/** The rows that a shard may have. */
+function rowsIn(target: DeleteTarget, tags: readonly TagSet[], base: bigint, offsets: Float64Array): readonly NamedRows[] {
+  const known = new Map<TagSet, boolean>();
+  for (const set of tags) if (!known.has(set)) known.set(set, target.mayHave(set));
+  const isHere = (row: number): boolean => known.get(tags[row] as TagSet) === true;
+  const own = tags.filter((_, row) => isHere(row));
+  return own.length === 0 ? [] : [{ ...target, tags: own, base, offsets: offsets.filter((_, row) => isHere(row)) }];
+}
+
+/** The rows whose series exist. @param opened registries of tables that know the series of all files */
+async function workOf(
+  { table, seriesOf, tags, base, offsets }: NamedRows,
+  opened: Map<EngineTable, SeriesRegistry>,
+): Promise<readonly Work[]> {
   const sets = new Set(tags);
   const known = new Map<TagSet, number>();
   const find = (): boolean => {
     for (const set of sets) known.set(set, seriesOf(set));
     return ![...known.values()].includes(-1);
   };
-  let opened: SeriesRegistry | undefined;
   // Series of files that nobody has read yet are not known, nor after the registry was renewed.
-  while (!find() && opened !== table.region.registry) opened = await table.openFiles();
+  while (!find() && opened.get(table) !== table.region.registry) opened.set(table, await table.openFiles());
   const { registry } = table.region;
   const series: number[] = [];
   const firsts: number[] = [];

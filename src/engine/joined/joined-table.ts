@@ -33,9 +33,7 @@ export class JoinedTable implements Table {
   private readonly joined: WeakMap<SeriesView, { readonly series: JoinedSeries; readonly schema: TableSchema }> = new WeakMap();
   private readonly options: PartsOptions;
 
-  /**
-   * @param parts at least one; all have the same schema
-   */
+  /** @param parts at least one; all have the same schema */
   constructor(parts: readonly Table[], options: PartsOptions = {}) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
