@@ -93,7 +93,7 @@ describe("joined chunks", () => {
     };
     expect(joinable(samples(2000))).toBe(0);
     expect(joinable(samples(1000))).toBe(8);
-    expect(joinable(sized(...new Array<number>(8).fill(2000)))).toBe(8);
+    expect(joinable(sized(...new Array<number>(8).fill(1100)))).toBe(8);
   });
 });
 
