@@ -27,7 +27,7 @@ async function run(args: readonly string[]): Promise<Run> {
 
 /** `bun run test:bench` runs every benchmark; the gate those that start each kind of loader, reader and peer. */
 const isWhole = process.env["VARVE_BENCH"] === "1";
-const SHORT: ReadonlySet<string> = new Set(["--smoke", "grpc", "heavy", "clients"]);
+const SHORT: ReadonlySet<string> = new Set(["--smoke", "heavy", "clients"]);
 const whole = test.skipIf(!isWhole);
 
 /** Begun with the first test that asks for one of them, longest first. */
@@ -107,7 +107,7 @@ whole(
   TEST_MS_MAX,
 );
 
-test(
+whole(
   "measures gRPC, and finds every row again",
   async () => {
     const { status, output, errors } = await bench("grpc", "--smoke");

@@ -9,7 +9,7 @@ import { EngineFixture } from "../support/engine-fixture.ts";
 
 /** VARVE_ENGINE_SEED starts elsewhere. */
 const FIRST_SEED = Number(process.env["VARVE_ENGINE_SEED"] ?? "1");
-const SEEDS = Array.from({ length: Number(process.env["VARVE_ENGINE_LIVES"] ?? "3") }, (_, i) => FIRST_SEED + i);
+const SEEDS = Array.from({ length: Number(process.env["VARVE_ENGINE_LIVES"] ?? "2") }, (_, i) => FIRST_SEED + i);
 const FILES = 6;
 const ROWS_A_FILE = 40;
 

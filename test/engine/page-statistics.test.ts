@@ -6,7 +6,7 @@ import { MovingClock } from "../support/moving-clock.ts";
 
 /** VARVE_ENGINE_SEED starts elsewhere. */
 const FIRST_SEED = Number(process.env["VARVE_ENGINE_SEED"] ?? "1");
-const SEEDS = Array.from({ length: Number(process.env["VARVE_ENGINE_LIVES"] ?? "3") }, (_, i) => FIRST_SEED + i);
+const SEEDS = Array.from({ length: Number(process.env["VARVE_ENGINE_LIVES"] ?? "2") }, (_, i) => FIRST_SEED + i);
 
 function pick<T>(random: Random, list: readonly T[]): T {
   return list[random.below(list.length)]!;

@@ -150,8 +150,11 @@ test("a server that answers nothing for long is left for another", async () => {
   try {
     const counts = (): number[] => fakes.map(({ connections }) => connections).sort((x, y) => x - y);
     expect(counts()).toEqual([0, 1]);
-    for (let i = 0; i < 40 && counts()[0] === 0; i++) expect(await failureName(log.last(0))).toBe("unavailable");
-    for (let i = 0; i < 500 && counts()[0] === 0; i++) await Bun.sleep(20);
+    // Calls fail at once while it changes servers, and it may come back to the same one first.
+    for (let i = 0; i < 100 && counts()[0] === 0; i++) {
+      expect(await failureName(log.last(0))).toBe("unavailable");
+      await Bun.sleep(20);
+    }
     expect(counts()[0]).toBeGreaterThan(0);
   } finally {
     await link.close();
