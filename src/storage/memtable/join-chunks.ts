@@ -19,9 +19,9 @@ const JOINED = 8;
 /** Rows from which a chunk is left as it is. */
 const ROWS_LARGE = 4096;
 /**
- * So is one of this many rows that take ten times its objects: 2,000 samples of remote write, or a third of 10,000 rows of ten integers, for
- * three shards. Joining the former was a third of the time that writing them took, 0.06 CPU s a million; three shards took 1.2 times the
- * CPU of one while theirs were joined (at twenty times), 1.08 now (medians of 4 and 8 pairs).
+ * So is one of this many rows that take ten times its objects: 2,000 samples of remote write, or a third of 10,000 rows of ten integers,
+ * as three shards have it. Joining the former was a third of the time that writing them took, 0.06 CPU s a million; three shards took 1.2
+ * times the CPU of one while theirs were joined (at twenty times), 1.08 now (medians of 4 and 8 pairs).
  */
 const ROWS_LEAN = 1024;
 const LEAN_RATIO = 10;

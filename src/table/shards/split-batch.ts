@@ -54,8 +54,8 @@ export class BatchSplitter {
   }
 
   /**
-   * The batches of shards that have rows, by shard, valid until `begin`. Tables and tags exist, and "tables of keys" writes name the physical
-   * table that the tables of all their keys lie on. The batch's arrays are borrowed: batches without a copy have them.
+   * The batches of shards that have rows, by shard, valid until `begin`. Tables and tags exist, and "tables of keys" writes name the
+   * physical table that the tables of all their keys lie on. The batch's arrays are borrowed: batches without a copy have them.
    *
    * @param epoch must change when a table's name begins to mean another table, and with the defaults of tags
    * @throws DbError TableNotFound, TableColumnNotFound; InvalidArguments for a text that is no value of its tag's type
