@@ -16,6 +16,7 @@ import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
 import { physicalOrder } from "../metric/part-orders.ts";
+import { jointDeletes } from "../table/joint-deletes.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 import type { LogicalTable } from "../metric/logical-table.ts";
 import { LogicalTables } from "../metric/logical-tables.ts";
@@ -57,6 +58,7 @@ export class TableEntry implements WriteTarget {
           table.catchUp(); // Rows that were acknowledged may have tags that were not known.
           return shardsOf(this.placement(parts.length), tagPredicates, timeRange);
         },
+        deletes: jointDeletes(parts),
       });
     }
   }

@@ -12,24 +12,27 @@ import { metricBatch } from "../../../test/support/metric-batch.ts";
 import { systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import { EngineTable } from "../table/engine-table.ts";
+import { Deleter } from "./deleter.ts";
 
-const prototype: Pick<EngineTable, "deleteRows"> = EngineTable.prototype;
+const prototype: Pick<Deleter, "deleteRows"> = Deleter.prototype;
 const { deleteRows: real } = prototype as {
-  deleteRows: (this: EngineTable, ...args: Parameters<EngineTable["deleteRows"]>) => Promise<number>;
+  deleteRows: (this: Deleter, ...args: Parameters<Deleter["deleteRows"]>) => Promise<number>;
 };
 afterEach(() => {
   prototype.deleteRows = real;
 });
 
-/** Does something between the scan of the next DELETEs and what each deletes, in each region; the number of the delete is given. */
+/** Does something between the scan of the next DELETEs and what each deletes; the number of the delete is given. */
 function between(work: (round: number) => Promise<unknown>, rounds = 1): void {
   let round = 0;
-  prototype.deleteRows = async function (this: EngineTable, keys, unless) {
+  prototype.deleteRows = async function (this: Deleter, deletes) {
     // What the statement lends is its own until this returns.
-    const own = { ...keys, series: keys.series.slice(), times: { ...keys.times, offsets: keys.times.offsets.slice() } };
+    const own = deletes.map(({ keys, ...others }) => ({
+      ...others,
+      keys: { ...keys, series: keys.series.slice(), times: { ...keys.times, offsets: keys.times.offsets.slice() } },
+    }));
     if (++round <= rounds) await work(round);
-    return real.call(this, own, unless);
+    return real.call(this, own);
   };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { newMetrics, put, read, refusal } from "../../../test/engine/lines.ts";
 import { Machine } from "../../../test/engine/machine.ts";
 import { ONE_REGION, regionsOf } from "../../../test/engine/regions.ts";
+import { engineSql } from "../../../test/support/engine-sql.ts";
 import { STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import type { Table } from "../../table/catalog.ts";
@@ -66,6 +67,24 @@ describe("rows deleted by their keys", () => {
       machine,
       hosts.filter((name) => name !== "h7").map((name) => `'${name}'|1|1`),
     );
+  });
+
+  test.each([
+    ["a range", (machine: Machine) => tableOf(machine).deleteRange({ timeRange: ALL_TIME, tagPredicates: [] })],
+    ["a condition on values", (machine: Machine) => engineSql(machine.engine, "DELETE FROM cpu WHERE v = 1")],
+  ])("of three shards by %s are one record: they go together or not at all", async (_, remove) => {
+    const machine = await Machine.start({ shards: 3 });
+    await put(machine.engine, Array.from({ length: 30 }, (_row, i) => `cpu,host=h${i} v=1i 1\ncpu,host=h${i} v=1i ${DAY}`).join("\n"));
+    const append = machine.wal.append.bind(machine.wal);
+    let records = 0;
+    machine.wal.append = (...args) => {
+      records++;
+      return append(...args);
+    };
+    await remove(machine);
+    expect(records).toBe(1);
+    machine.wal.append = append;
+    await staysSo(machine, []);
   });
 
   test("that are not there count as sent and change nothing", async () => {

@@ -2,7 +2,7 @@
  * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of ranges
  * (`storage/memtable/delete-chunk.ts`) that are logged, published and flushed as writes are.
  *
- *   keys     ─► at most DELETE_BATCH_ROWS at a time ─► one log record ─► durable ─► visible
+ *   keys     ─► at most DELETE_BATCH_ROWS at a time, of all shards ─► one log record ─► durable ─► visible
  *   range    ─► scan of the times ─► first and last row of each series and 64-day group ─► the same
  *   tag sets ─► series that exist ─► the same
  *
@@ -27,14 +27,14 @@ import type { Region } from "../../storage/region/region.ts";
 import type { DeleteSource } from "../../storage/memtable/delete-chunk.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
-import type { OverwriteWatch, RowKeys, RowRange } from "../../table/delete.ts";
+import type { OverwriteWatch, RowRange } from "../../table/delete.ts";
 import { tableNotFound } from "../../table/not-found.ts";
 import { physicalDeleteRefusal } from "../../table/metric.ts";
 import { mergeModeOf, type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { WriteBatch, WriteResult } from "../../table/write-batch.ts";
 import { groupStartOf } from "../../storage/sst/time-window.ts";
-import type { EngineTable, RowDeleter, ScannedRows } from "../table/engine-table.ts";
+import type { EngineTable, KeyDelete, RangeDelete, RowDeleter, ScannedRows } from "../table/engine-table.ts";
 import { timeUnitOf } from "../time/expiry.ts";
 import type { LiveTables, TableEntry } from "../catalog/live-tables.ts";
 import type { LogWriter } from "../log/log-writer.ts";
@@ -57,8 +57,8 @@ export interface DeleterParts {
   logFailed(): void;
   /** Makes rows and series visible that other threads have acknowledged. */
   catchUp(): void;
-  /** Does a step when no thread has a record of the table that was numbered and not told of. */
-  whileQuiet<T>(tableId: TableId, step: () => T): Promise<T>;
+  /** Does a step when no thread has a record of the tables that was numbered and not told of. */
+  whileQuiet<T>(tableIds: readonly TableId[], step: () => T): Promise<T>;
   /** @param bytes what the delete takes in the log and in files. @throws DbError StorageUnavailable when it would fail */
   refuse(bytes: number): void;
   /** Resolves when there is memory for more. @throws DbError RateLimited */
@@ -81,6 +81,12 @@ interface Work {
   readonly ranges: Ranges;
   /** Whose numbers the series have; those of now when it is logged. */
   readonly registry: SeriesRegistry;
+}
+
+/** Rows of one table that go unless they were written since. */
+interface KeyWork {
+  readonly work: Work;
+  readonly unless: OverwriteWatch | undefined;
 }
 
 /** A delete that is in the log's queue. */
@@ -115,65 +121,92 @@ export class Deleter implements RowDeleter {
     this.parts = parts;
   }
 
-  async deleteRows(table: EngineTable, { rowCount, series, times, numbers }: RowKeys, unless?: OverwriteWatch): Promise<number> {
-    checkMode(table.schema);
-    const registry = table.registryOf(numbers);
+  async deleteRows(deletes: readonly KeyDelete[]): Promise<number> {
+    const keys: KeyWork[] = [];
+    for (const { table, keys: own, unless } of deletes) {
+      checkMode(table.schema);
+      const registry = table.registryOf(own.numbers);
+      // Copied before the first wait: the keys are borrowed.
+      const firsts = own.times.offsets.slice(0, own.rowCount);
+      const series = own.series.slice(0, own.rowCount);
+      for (let from = 0; from < own.rowCount; from += DELETE_BATCH_ROWS) {
+        const to = Math.min(own.rowCount, from + DELETE_BATCH_ROWS);
+        const ranges = {
+          count: to - from,
+          series: series.subarray(from, to),
+          timeBase: own.times.base,
+          firsts: firsts.subarray(from, to),
+          lengths: undefined,
+          rows: undefined,
+        };
+        keys.push({ work: { table, ranges, registry }, unless });
+      }
+    }
     let leftOut = 0;
-    // Copied before the first wait: the keys are borrowed.
-    const firsts = times.offsets.slice(0, rowCount);
-    const all = series.slice(0, rowCount);
-    for (let from = 0; from < rowCount; from += DELETE_BATCH_ROWS) {
-      const to = Math.min(rowCount, from + DELETE_BATCH_ROWS);
-      const ranges = {
-        count: to - from,
-        series: all.subarray(from, to),
-        timeBase: times.base,
-        firsts: firsts.subarray(from, to),
-        lengths: undefined,
-        rows: undefined,
-      };
-      leftOut += ranges.count - (await this.deleteKeys({ table, ranges, registry }, unless));
+    for (const group of inRecords(keys, ({ work }) => work.ranges.count)) {
+      leftOut += group.reduce((sum, { work }) => sum + work.ranges.count, 0) - (await this.deleteKeys(group));
     }
     return leftOut;
   }
 
-  /** Returns how many keys were deleted: all but those that `unless` leaves out. */
-  private async deleteKeys(work: Work, unless: OverwriteWatch | undefined): Promise<number> {
-    if (unless === undefined) {
-      await this.applyAll([work]);
-      return work.ranges.count;
+  /** Returns how many keys were deleted: all but those that watches leave out. */
+  private async deleteKeys(keys: readonly KeyWork[]): Promise<number> {
+    const count = keys.reduce((sum, { work }) => sum + work.ranges.count, 0);
+    if (keys.every(({ unless }) => unless === undefined)) {
+      await this.applyAll(keys.map(({ work }) => work));
+      return count;
     }
-    await this.admitted(work.ranges.count);
-    const { table } = work;
-    const done = await this.parts.whileQuiet(table.schema.id, () => {
-      const left = unwritten(work, unless);
-      return left === undefined ? undefined : { count: left.ranges.count, logged: this.log([left]) };
-    });
+    await this.admitted(count);
+    const tables = [...new Set(keys.map(({ work }) => work.table))];
+    const done = await this.parts.whileQuiet(
+      tables.map(({ schema }) => schema.id),
+      () => {
+        const left = keys.flatMap(({ work, unless }) => (unless === undefined ? work : (unwritten(work, unless) ?? [])));
+        if (left.length === 0) return undefined;
+        return { count: left.reduce((sum, { ranges }) => sum + ranges.count, 0), logged: this.log(left) };
+      },
+    );
     if (done === undefined) return 0;
-    await this.settle(done.logged, [table]);
+    await this.settle(done.logged, tables);
     return done.count;
   }
 
-  async deleteRange(table: EngineTable, { timeRange, tagPredicates, signal }: RowRange, rows: ScannedRows): Promise<number> {
-    checkMode(table.schema);
-    const { name } = timeIndexOf(table.schema);
-    const unit = timeUnitOf(table.schema);
-    const request = { projection: [name], timeRange, tagPredicates, fieldBounds: [], order: "none" as const };
+  async deleteRange(deletes: readonly RangeDelete[], { timeRange, tagPredicates, signal }: RowRange): Promise<number> {
+    for (const { table } of deletes) checkMode(table.schema);
+    const request = { timeRange, tagPredicates, fieldBounds: [], order: "none" as const, ...(signal === undefined ? {} : { signal }) };
     let rowCount = 0;
-    let group: RangeCollector | undefined;
-    for await (const batch of rows.scan(signal === undefined ? request : { ...request, signal })) {
-      const [times] = batch.vectors;
-      assert(times?.kind === "time", `times come as a time vector; got ${times?.kind}`);
-      if (group !== undefined && group.base !== times.base) {
-        await this.applyGroup(table, group, rows.registry, signal);
-        group = undefined;
+    let found: Work[] = [];
+    const apply = async (): Promise<void> => {
+      throwIfCancelled(signal);
+      if (found.length > 0) await this.applyAll(found);
+      found = [];
+    };
+    const add = async (table: EngineTable, group: RangeCollector, registry: SeriesRegistry): Promise<void> => {
+      for (const ranges of group.parts(DELETE_BATCH_ROWS)) {
+        const count = found.reduce((sum, work) => sum + work.ranges.count, 0);
+        if (count + ranges.count > DELETE_BATCH_ROWS) await apply();
+        found.push({ table, ranges, registry });
       }
-      assert(times.base === groupStartOf(times.base, unit), `times count from the start of their 64 days; got ${times.base}`);
-      group ??= new RangeCollector(times.base);
-      group.add(regionRuns(batch.runs, rows.regionSeriesOf), times.offsets);
-      rowCount += batch.rowCount;
+    };
+    for (const { table, rows } of deletes) {
+      const unit = timeUnitOf(table.schema);
+      const projection = [timeIndexOf(table.schema).name];
+      let group: RangeCollector | undefined;
+      for await (const batch of rows.scan({ ...request, projection })) {
+        const [times] = batch.vectors;
+        assert(times?.kind === "time", `times come as a time vector; got ${times?.kind}`);
+        if (group !== undefined && group.base !== times.base) {
+          await add(table, group, rows.registry);
+          group = undefined;
+        }
+        assert(times.base === groupStartOf(times.base, unit), `times count from the start of their 64 days; got ${times.base}`);
+        group ??= new RangeCollector(times.base);
+        group.add(regionRuns(batch.runs, rows.regionSeriesOf), times.offsets);
+        rowCount += batch.rowCount;
+      }
+      if (group !== undefined) await add(table, group, rows.registry);
     }
-    if (group !== undefined) await this.applyGroup(table, group, rows.registry, signal);
+    await apply();
     return rowCount;
   }
 
@@ -227,18 +260,6 @@ export class Deleter implements RowDeleter {
       seriesOf: (tags) => seriesOfTags(tags, shard.table.region.registry),
       mayHave: (tags) => entry.partsOf(tags).includes(shard),
     }));
-  }
-
-  private async applyGroup(
-    table: EngineTable,
-    group: RangeCollector,
-    registry: SeriesRegistry,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    for (const ranges of group.parts(DELETE_BATCH_ROWS)) {
-      throwIfCancelled(signal);
-      await this.applyAll([{ table, ranges, registry }]);
-    }
   }
 
   /** One log record, then all of it visible at once. */
@@ -321,6 +342,23 @@ export class Deleter implements RowDeleter {
     if (entry?.table !== table) throw tableNotFound(schema.database, schema.name);
     return entry;
   }
+}
+
+/** What goes together in a record, in its order: as much as one may have, at least one. */
+function inRecords<T>(all: readonly T[], countOf: (one: T) => number): readonly T[][] {
+  const groups: T[][] = [];
+  let room = 0;
+  for (const one of all) {
+    const count = countOf(one);
+    const last = groups.at(-1);
+    if (last !== undefined && count <= room) last.push(one);
+    else {
+      groups.push([one]);
+      room = DELETE_BATCH_ROWS;
+    }
+    room -= count;
+  }
+  return groups;
 }
 
 /** The work without the rows that were written since `unless` began; undefined when none is left. */

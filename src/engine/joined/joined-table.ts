@@ -16,12 +16,22 @@ import { boundsOf, joinedShare } from "./joined-share.ts";
 /** Conditions on rows that may tell in which parts they are. */
 type Conditions = Pick<ScanRequest, "tagPredicates" | "timeRange">;
 
+/** Deletes of all parts of a table. */
+export interface PartDeletes {
+  /** As `Table.deleteRows`, by part. */
+  rows(keys: readonly (RowKeys | undefined)[], unless: readonly OverwriteWatch[] | undefined): Promise<number>;
+  /** As `Table.deleteRange`. */
+  range(range: RowRange): Promise<number>;
+}
+
 /** How parts are joined. */
 export interface PartsOptions {
   /** Whether a series may lie in several of them, at different times. Absent: none does. */
   repeats?(): boolean;
   /** The parts that may have rows which meet conditions, by their places. Absent: any may. */
   placesOf?(conditions: Conditions): readonly number[];
+  /** Deletes rows of all parts as one. Absent: one part after another. */
+  readonly deletes?: PartDeletes;
   /** Where parts order their series in a way of their own. */
   readonly orderIn?: OrderIn;
 }
@@ -102,9 +112,11 @@ export class JoinedTable implements Table {
   async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
     assert(unless === undefined || unless instanceof JoinedWatch, "a watch is one of the table's own");
     const series = this.joinedOf(keys.numbers);
+    const own = this.parts.map((_, i) => keysOf(keys, series, i));
+    if (this.options.deletes !== undefined) return this.options.deletes.rows(own, unless?.parts);
     const made = this.parts.map(async (part, i) => {
-      const own = keysOf(keys, series, i);
-      return own === undefined ? 0 : part.deleteRows(own, unless?.parts[i]);
+      const those = own[i];
+      return those === undefined ? 0 : part.deleteRows(those, unless?.parts[i]);
     });
     const outcomes = await Promise.allSettled(made);
     let leftOut = 0;
@@ -120,6 +132,7 @@ export class JoinedTable implements Table {
   }
 
   async deleteRange(range: RowRange): Promise<number> {
+    if (this.options.deletes !== undefined) return this.options.deletes.range(range);
     let rows = 0;
     for (const part of this.parts) rows += await part.deleteRange(range);
     return rows;

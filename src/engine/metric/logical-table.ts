@@ -13,7 +13,8 @@ import { type ColumnSchema, type TableSchema, timeIndexOf } from "../../table/sc
 import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
 import type { TagSet } from "../../table/series-dictionary.ts";
 import type { SeriesView } from "../../table/series-view.ts";
-import type { RegionScan } from "../table/engine-table.ts";
+import type { KeyDelete, RangeDelete, RegionScan, RowDeleter } from "../table/engine-table.ts";
+import type { DeletingPart } from "../table/joint-deletes.ts";
 import { isShareable, rowsWithin, shareMeeting } from "../table/table-share.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import { KeptSeries } from "./kept-series.ts";
@@ -21,7 +22,7 @@ import { LogicalSeries } from "./logical-series.ts";
 import type { PhysicalTable } from "./physical-table.ts";
 
 /** See the file header. */
-export class LogicalTable implements Table {
+export class LogicalTable implements Table, DeletingPart {
   readonly physical: PhysicalTable;
   private schemaNow: TableSchema;
   private readonly kept: KeptSeries;
@@ -144,11 +145,19 @@ export class LogicalTable implements Table {
     return { output, conditions, summaries: physical.summariesOf(request, stored), request: asked, metrics, selection, registry };
   }
 
+  get deleter(): RowDeleter {
+    return this.physical.storage.deleter;
+  }
+
   async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
+    return this.deleter.deleteRows([this.keyDelete(keys, unless)]);
+  }
+
+  keyDelete(keys: RowKeys, unless: OverwriteWatch | undefined): KeyDelete {
     this.checkExists();
     const lanes = this.lanesOf(keys.numbers);
     const series = keys.series.slice(0, keys.rowCount).map((number) => lanes.regionSeriesOf(number));
-    return this.physical.storage.deleteRows({ ...keys, series, numbers: lanes.region.registry }, unless);
+    return this.physical.storage.keyDelete({ ...keys, series, numbers: lanes.region.registry }, unless);
   }
 
   watchOverwrites(timeRange: TimeRange): OverwriteWatch {
@@ -157,9 +166,13 @@ export class LogicalTable implements Table {
   }
 
   async deleteRange(range: RowRange): Promise<number> {
+    return this.deleter.deleteRange([this.rangeDelete()], range);
+  }
+
+  rangeDelete(): RangeDelete {
     this.checkExists();
     const { lanes } = this;
-    return this.physical.storage.deleteScanned(range, {
+    return this.physical.storage.deleteOf({
       scan: (request) => this.scan({ ...request, numbers: lanes.tags }),
       regionSeriesOf: (series) => lanes.regionSeriesOf(series),
       registry: lanes.region.registry,

@@ -2,6 +2,7 @@ import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
+import { jointDeletes } from "../table/joint-deletes.ts";
 import { LogicalTable } from "./logical-table.ts";
 import { logicalOrder } from "./part-orders.ts";
 import type { PhysicalTable } from "./physical-table.ts";
@@ -82,5 +83,9 @@ export class LogicalTables {
 function entryOf(parts: readonly LogicalTable[]): LogicalEntry {
   const [first] = parts;
   assert(first !== undefined, "a shard at least");
-  return { parts, first, shown: parts.length === 1 ? first : new JoinedTable(parts, { orderIn: logicalOrder(parts) }) };
+  return {
+    parts,
+    first,
+    shown: parts.length === 1 ? first : new JoinedTable(parts, { orderIn: logicalOrder(parts), deletes: jointDeletes(parts) }),
+  };
 }

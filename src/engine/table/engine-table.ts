@@ -45,9 +45,23 @@ export interface RowDeleter {
    *
    * @throws DbError InvalidArguments, TableNotFound, StorageUnavailable, RateLimited
    */
-  deleteRows(table: EngineTable, keys: RowKeys, unless?: OverwriteWatch): Promise<number>;
-  /** Deletes all rows of a range that `rows` finds and returns how many there were. @throws DbError as `deleteRows` */
-  deleteRange(table: EngineTable, range: RowRange, rows: ScannedRows): Promise<number>;
+  deleteRows(deletes: readonly KeyDelete[]): Promise<number>;
+  /** Deletes all rows of a range and returns how many there were. @throws DbError as `deleteRows` */
+  deleteRange(deletes: readonly RangeDelete[], range: RowRange): Promise<number>;
+}
+
+/** Rows to be deleted from a region. */
+export interface KeyDelete {
+  readonly table: EngineTable;
+  /** By the region's numbers. Borrowed until the call that takes them returns its promise. */
+  readonly keys: RowKeys;
+  readonly unless: OverwriteWatch | undefined;
+}
+
+/** A region from which a range is to be deleted. */
+export interface RangeDelete {
+  readonly table: EngineTable;
+  readonly rows: ScannedRows;
 }
 
 /** What all tables of an engine share. */
@@ -68,7 +82,7 @@ export class EngineTable implements Table {
   readonly catchUp: () => void;
   readonly cache: PageCache;
   private readonly expiry: Expiry;
-  private readonly deleter: RowDeleter;
+  readonly deleter: RowDeleter;
   private dropped = false;
 
   constructor(region: Region, parts: EngineTableParts) {
@@ -213,8 +227,12 @@ export class EngineTable implements Table {
   }
 
   async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {
+    return this.deleter.deleteRows([this.keyDelete(keys, unless)]);
+  }
+
+  keyDelete(keys: RowKeys, unless: OverwriteWatch | undefined): KeyDelete {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    return this.deleter.deleteRows(this, keys, unless);
+    return { table: this, keys, unless };
   }
 
   watchOverwrites(timeRange: TimeRange): OverwriteWatch {
@@ -224,14 +242,18 @@ export class EngineTable implements Table {
   }
 
   async deleteRange(range: RowRange): Promise<number> {
-    const { registry } = this.region;
-    return this.deleteScanned(range, { scan: (request) => this.scan({ ...request, numbers: registry }), registry });
+    return this.deleter.deleteRange([this.rangeDelete()], range);
   }
 
-  /** Deletes the rows that a scan finds and returns how many there were. */
-  async deleteScanned(range: RowRange, rows: ScannedRows): Promise<number> {
+  rangeDelete(): RangeDelete {
+    const { registry } = this.region;
+    return this.deleteOf({ scan: (request) => this.scan({ ...request, numbers: registry }), registry });
+  }
+
+  /** A delete of the rows that a scan finds. @throws DbError TableNotFound */
+  deleteOf(rows: ScannedRows): RangeDelete {
     if (this.dropped) throw tableNotFound(this.schema.database, this.schema.name);
-    return this.deleter.deleteRange(this, range, rows);
+    return { table: this, rows };
   }
 
   /** Opens all files and returns the registry that knows every series from then on. @throws DbError StorageUnavailable */

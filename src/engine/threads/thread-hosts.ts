@@ -45,13 +45,13 @@ export class ThreadHosts {
    * Does a step at a moment when every record that a thread has numbered is told of or failed: threads begin no write from the call until
    * the step is done.
    */
-  async whileQuiet<T>(tableId: TableId, step: () => T): Promise<T> {
+  async whileQuiet<T>(tableIds: readonly TableId[], step: () => T): Promise<T> {
     if (this.hosts.length === 0) return step();
     this.holders++;
     this.held ??= Promise.withResolvers<void>();
     this.owner.shared.addHolder(1);
     try {
-      await this.barrier(tableId);
+      await Promise.all(tableIds.map((tableId) => this.barrier(tableId)));
       this.drain();
       return step();
     } finally {

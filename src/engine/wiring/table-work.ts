@@ -57,7 +57,7 @@ function makeDeleter(ground: Ground, threads: ThreadHosts, { flushes, flusher }:
       troubles.failures.log++;
     },
     catchUp: () => threads.drain(),
-    whileQuiet: (tableId, step) => threads.whileQuiet(tableId, step),
+    whileQuiet: (tableIds, step) => threads.whileQuiet(tableIds, step),
     admit: () => flushes.admit(),
     refuse: (bytes) => gate.checkDelete(bytes),
     written: (bytes) => flushes.written(bytes),
