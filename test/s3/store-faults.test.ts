@@ -101,6 +101,23 @@ class Load {
     await this.check();
   }
 
+  /** Looks all the time, until it is ended. */
+  lookOften(): { end(): Promise<void> } {
+    let isOver = false;
+    const looking = (async () => {
+      while (!isOver) {
+        await this.look();
+        await Bun.sleep(20);
+      }
+    })();
+    return {
+      end() {
+        isOver = true;
+        return looking;
+      },
+    };
+  }
+
   private async look(): Promise<void> {
     for (const part of ["memtables", "file_transfers"]) {
       this.peaks.set(part, Math.max(this.peak(part), await this.metric(`varve_memory_bytes{part="${part}"}`)));
@@ -132,7 +149,9 @@ test(
     const writer = async (): Promise<void> => {
       for (let i = 0; i < REQUESTS / 3; i++) expect(await load.write()).toBe(204);
     };
+    const looking = load.lookOften(); // Transfers end between two writes.
     await Promise.all([writer(), writer(), writer()]);
+    await looking.end();
     expect(load.peak("memtables")).toBeLessThanOrEqual(BUFFER_BYTES + 3 * REQUEST_BYTES_MAX);
     expect(load.peak("memtables")).toBeGreaterThan(MEMTABLE_BYTES);
     expect(load.peak("file_transfers")).toBeGreaterThan(0);
