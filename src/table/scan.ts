@@ -18,7 +18,13 @@ export const ALL_TIME: TimeRange = { start: -(2n ** 63n), end: 2n ** 63n };
 export type TagPredicate =
   | { readonly kind: "in"; readonly column: string; readonly values: readonly (string | undefined)[] }
   /** Any test that depends on this one tag alone; called once for each distinct value. */
-  | { readonly kind: "test"; readonly column: string; readonly test: (value: string | undefined) => boolean };
+  | {
+      readonly kind: "test";
+      readonly column: string;
+      readonly test: (value: string | undefined) => boolean;
+      /** The test as the plan has it, for a table whose rows are elsewhere: what it is only the query layer knows. */
+      readonly planned?: object;
+    };
 
 /** Bounds that rows of interest meet, for pruning only: storage may still return rows outside them. Inclusive; undefined = open. */
 export interface FieldBounds {

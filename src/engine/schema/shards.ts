@@ -18,17 +18,32 @@ const STRIDE = 2 ** 22;
 /** The shards of an engine: for ever as many. */
 export class Shards {
   readonly count: number;
+  /** The one whose rows this engine has; undefined: it has all. */
+  readonly own: number | undefined;
 
-  constructor(count: number) {
+  constructor(count: number, own?: number) {
     assert(Number.isInteger(count) && count >= 1 && count <= TABLE_SPREAD_MAX, `1 to ${TABLE_SPREAD_MAX} shards; got ${count}`);
+    assert(own === undefined || (Number.isInteger(own) && own >= 0 && own < count), `a shard below ${count}; got ${own}`);
     this.count = count;
+    this.own = own;
   }
 
-  /** Ids of a table's regions, by shard. */
+  /** Ids of a table's regions here, by shard. */
   regionsOf(table: TableId): readonly TableId[] {
-    if (this.count === 1) return [table];
+    if (this.own !== undefined) return [this.regionOf(table, this.own)];
+    return Array.from({ length: this.count }, (_, shard) => this.regionOf(table, shard));
+  }
+
+  /** The id of what a table has in one shard. */
+  regionOf(table: TableId, shard: number): TableId {
+    if (this.count === 1) return table;
     assert(table < STRIDE, `ids of tables that lie in several shards are below ${STRIDE}; got ${table}`);
-    return Array.from({ length: this.count }, (_, shard) => tableId(table + shard * STRIDE));
+    return tableId(table + shard * STRIDE);
+  }
+
+  /** The shard of a region. */
+  shardOf(region: TableId): number {
+    return this.count === 1 ? 0 : Math.floor(region / STRIDE);
   }
 
   /** The table of a region. */

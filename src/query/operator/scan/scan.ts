@@ -41,7 +41,7 @@ export function testsOf(predicates: readonly PlannedTagPredicate[], environment:
   return predicates.map((predicate): TagPredicate => {
     if (predicate.kind === "in") return predicate;
     const { column, condition } = predicate;
-    return { kind: "test", column, test: (value) => evaluate(condition, () => value, environment) === true };
+    return { kind: "test", column, test: (value) => evaluate(condition, () => value, environment) === true, planned: predicate };
   });
 }
 
