@@ -5,17 +5,16 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
+import { laneOf } from "../../../test/support/cluster/lane-fixture.ts";
 import { LaneFollower } from "../../../test/support/cluster/lane-follower.ts";
 import { appendRows, LaneTable, rowsOf } from "../../../test/support/cluster/lane-rows.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
-import { memoryPort } from "../../../test/support/cluster/memory-port.ts";
-import { recordingLogger } from "../../../test/support/recording-logger.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { LaneMemory } from "./lane-memory.ts";
-import { ShardLane } from "./shard-lane.ts";
+import type { ShardLane } from "./shard-lane.ts";
 
-const SEEDS: readonly number[] = Array.from({ length: 60 }, (_, i) => i + 1);
+const SEEDS: readonly number[] = Array.from({ length: 100 }, (_, i) => i + 1);
 const CLIENTS: readonly string[] = ["a", "b", "c"];
 
 /** Codes with which a write may fail here. */
@@ -33,18 +32,7 @@ test.each(SEEDS)("seed %i: each row counts once, in order, none that was acknowl
   let failed = 0;
   const lanes: ShardLane[] = [];
   const write = async (client: string, waitMillis: number): Promise<void> => {
-    const lane = new ShardLane({
-      shard: 0,
-      port: memoryPort(cluster, client),
-      clock: cluster.time,
-      sleep: (millis) => cluster.sleep(client, millis),
-      logger: recordingLogger().logger,
-      catalogVersion: () => 0,
-      memory,
-      lag: () => undefined,
-      stallMillis: 10_000,
-      waitMillis,
-    });
+    const lane = laneOf(cluster, client, { memory, waitMillis });
     lanes.push(lane);
     const tables = [new LaneTable(1), new LaneTable(2)];
     const pending: Promise<void>[] = [];
@@ -73,7 +61,7 @@ test.each(SEEDS)("seed %i: each row counts once, in order, none that was acknowl
     await Promise.all(pending);
     await lane.close();
   };
-  await Promise.all(CLIENTS.map((client, i) => write(client, i === 0 ? 3000 : 30_000)));
+  await Promise.all(CLIENTS.map((client, i) => write(client, i < 2 ? 1000 + random.below(6000) : 30_000)));
   await cluster.time.sleep(60_000); // Late ones come.
   end();
   const follower = new LaneFollower();

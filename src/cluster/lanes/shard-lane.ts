@@ -27,6 +27,7 @@
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError, errorText, toDbError } from "../../base/error.ts";
+import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import type { TableId } from "../../base/units.ts";
 import { LogWriter } from "../../engine/log/log-writer.ts";
@@ -115,6 +116,8 @@ export class ShardLane implements RecordLane {
   /** Whose numbers the segment's records name. */
   private readonly registries: Map<TableId, SeriesRegistry> = new Map();
   private isResending = false;
+  /** Writers that wait. */
+  private waiting = 0;
   private isClosed = false;
   private lastError: unknown;
   /** Why the last append was refused by a log that is not what it has to be. */
@@ -162,8 +165,14 @@ export class ShardLane implements RecordLane {
   async admit(signal?: AbortSignal): Promise<void> {
     const wait = this.refusal();
     if (wait === undefined) return;
+    if (this.waiting >= WRITERS_WAITING_MAX) throw tooMany(`${this.waiting} writers wait for shard ${this.parts.shard} already`);
     this.counts.waits++;
-    await admitted(() => this.refusal(), this.parts, signal);
+    this.waiting++;
+    try {
+      await admitted(() => this.refusal(), this.parts, signal);
+    } finally {
+      this.waiting--;
+    }
   }
 
   failure(): string | undefined {
