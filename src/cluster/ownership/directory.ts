@@ -20,6 +20,8 @@ export interface KnownNode {
   readonly isDraining: boolean;
   /** What it tells of the shards that are open there, by shard. */
   readonly shards: ReadonlyMap<number, ShardProgress>;
+  /** Why some of the shards that it should own cannot be opened there, by shard. */
+  readonly failing: ReadonlyMap<number, string>;
 }
 
 /** How far a shard is on a node, not more than some seconds ago. */
@@ -46,12 +48,27 @@ export interface ShardOwner {
   readonly epoch: number;
 }
 
+/** What the holder of a shard's lease does with the shard. */
+export type ShardState = "opening" | "serving" | "closing";
+
+/** The node that holds a shard's lease, whether it serves the shard or not. */
+export interface ShardClaim {
+  readonly nodeId: string;
+  /** Of the shard's manifest; 0 until it is open. */
+  readonly epoch: number;
+  readonly state: ShardState;
+  /** The shard is another's by rank, who did not take it: the holder keeps it for a while. */
+  readonly isKept: boolean;
+}
+
 /** See the file header. All but `started` answer at once, from what was told last. */
 export interface Directory {
   /** Resolves when the leases were told for the first time. @throws PortError closed */
   readonly started: Promise<void>;
   /** The node that serves a shard: undefined while nobody does, or who will opens it still. */
   ownerOf(shard: number): ShardOwner | undefined;
+  /** The node that holds a shard's lease; undefined where nobody does, or what it says cannot be read. For status: who asks wants an owner. */
+  claimOf(shard: number): ShardClaim | undefined;
   /** Nodes that live, by id in order, draining ones too. */
   nodes(): readonly KnownNode[];
   /** What the owner of a shard tells of it; undefined where there is none, or it told nothing yet. */
