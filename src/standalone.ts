@@ -50,6 +50,7 @@ import { CallThreads } from "./query/workers/call-threads.ts";
 import { openQueryThreads, pageMemoryOf, type QueryThreads, queryThreadsOf } from "./query-threads.ts";
 import { ConnectionGuard } from "./server/connections/connection-guard.ts";
 import { ConnectionMarks } from "./server/connections/marks.ts";
+import type { RunningServer } from "./running-server.ts";
 import { startHttpServer } from "./server/http/server.ts";
 import { openServers, probeAddresses } from "./servers.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
@@ -78,17 +79,11 @@ const FREE_PART = 1 / 16;
 const STOP_GRACE_MILLIS = 10_000;
 
 /** A running server. */
-export interface Standalone {
-  /** `http://host:port`. */
-  readonly url: string;
+export interface Standalone extends RunningServer {
   /** Queries of clients so far. */
   asked(): number;
   /** For who asks it past all servers. */
   readonly engine: Engine;
-  /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
-  reload(): Promise<void>;
-  /** Ends in the order of the file header. */
-  stop(): Promise<void>;
 }
 
 /**
