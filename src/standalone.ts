@@ -21,6 +21,7 @@ import { SharedState } from "./engine/threads/shared-state.ts";
 import { type Foundation, layFoundation, toldOfWork, useTimeZone } from "./foundation.ts";
 import { ingestThreadsOf, startIngestThreads } from "./ingest-workers.ts";
 import { openQueryThreads } from "./query-threads.ts";
+import type { RunningServer } from "./running-server.ts";
 import { probeAddresses } from "./servers.ts";
 import { openStatements } from "./statements.ts";
 import { lockDataDirectory, lockFile, lockLogFolder } from "./storage/data-directory.ts";
@@ -35,17 +36,11 @@ import { VERSION } from "./version.ts";
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
 
 /** A running server. */
-export interface Standalone {
-  /** `http://host:port`. */
-  readonly url: string;
+export interface Standalone extends RunningServer {
   /** Queries of clients so far. */
   asked(): number;
   /** For who asks it past all servers. */
   readonly engine: Engine;
-  /** Reads accounts and certificates again, on all threads. Never rejects: the log says what came of it. */
-  reload(): Promise<void>;
-  /** Ends in the order of the file header. */
-  stop(): Promise<void>;
 }
 
 /**
