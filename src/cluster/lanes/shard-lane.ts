@@ -162,6 +162,10 @@ export class ShardLane implements RecordLane {
     return record.done;
   }
 
+  get isBusy(): boolean {
+    return this.refusal() !== undefined;
+  }
+
   async admit(signal?: AbortSignal): Promise<void> {
     const wait = this.refusal();
     if (wait === undefined) return;

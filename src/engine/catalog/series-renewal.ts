@@ -14,7 +14,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
-import type { Wal } from "../../storage/wal/wal.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
@@ -49,8 +48,8 @@ export interface SeriesRenewalParts {
   readonly sure: SureSteps;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Defines series by the numbers that they have. */
-  readonly wal: Pick<Wal, "endSegment">;
+  /** Has the next records define series anew, by the numbers that they then have. */
+  readonly endSegments: () => void;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
   /** Bytes of what is known of the threads' series here. */
@@ -122,7 +121,7 @@ export class SeriesRenewal {
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
-    const { live, logger, clock, scheduler, sure, wal } = this.parts;
+    const { live, logger, clock, scheduler, sure, endSegments } = this.parts;
     const { region } = entry.table;
     const { id, name: table } = entry.schema;
     const before = region.registry;
@@ -135,7 +134,7 @@ export class SeriesRenewal {
           swap();
           if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
-          wal.endSegment(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
+          endSegments(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;
         });
       },
