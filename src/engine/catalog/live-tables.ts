@@ -23,6 +23,7 @@ import { LogicalTables } from "../metric/logical-tables.ts";
 import type { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
+import { ONE_SHARD, type Shards } from "../schema/shards.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { WriteTarget } from "../table/write-target.ts";
@@ -119,11 +120,18 @@ function shownOf({ physical, joined, table }: TableEntry): Table {
 export class LiveTables {
   /** By database, then by name: a write looks up each of its tables several times. */
   private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
+  /** By region, in each shard that is here. */
   private readonly byId: Map<TableId, TableEntry> = new Map();
+  private readonly shards: Shards;
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
   private renewals = 0;
+
+  /** @param shards by default tables are not cut */
+  constructor(shards: Shards = ONE_SHARD) {
+    this.shards = shards;
+  }
 
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
   get dropEpoch(): number {
@@ -152,7 +160,7 @@ export class LiveTables {
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
-    const entry = this.byId.get(id);
+    const entry = this.ofTable(id);
     return entry === undefined ? this.logicalTables.byTableId(id)?.shown : shownOf(entry);
   }
 
@@ -178,8 +186,14 @@ export class LiveTables {
     return this.byName.get(database)?.get(name);
   }
 
-  /** The table of an id, dropped ones apart. */
-  byTableId(id: TableId): TableEntry | undefined {
+  /** What a table has here, in the first of several shards, by the id that the catalogue has; dropped ones apart. */
+  ofTable(id: TableId): TableEntry | undefined {
+    const [region] = this.shards.regionsOf(id);
+    return region === undefined ? undefined : this.byId.get(region);
+  }
+
+  /** The table of a region, dropped ones apart. */
+  byRegionId(id: TableId): TableEntry | undefined {
     return this.byId.get(id);
   }
 
@@ -266,7 +280,7 @@ export class LiveTables {
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */
   remove(schema: TableSchema): TableEntry | undefined {
-    const entry = this.byId.get(schema.id);
+    const entry = this.ofTable(schema.id);
     if (entry === undefined) return undefined;
     this.deleteName(schema.database, schema.name);
     this.epoch++;
