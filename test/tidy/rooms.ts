@@ -92,7 +92,7 @@ const HOUSES: Readonly<Record<string, House>> = {
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],

@@ -65,6 +65,7 @@ export class SeriesRenewal {
   private readonly parts: SeriesRenewalParts;
   private readonly limits: SeriesRenewalLimits;
   private counted = 0;
+  private readonly uncount: () => void;
   private countedSeries = 0;
   private restUntil = 0;
   private round: Promise<void> | undefined;
@@ -74,7 +75,7 @@ export class SeriesRenewal {
   constructor(parts: SeriesRenewalParts) {
     this.parts = parts;
     this.limits = parts.limits ?? LIMITS;
-    parts.memory.register("series", { bytes: () => this.counted });
+    this.uncount = parts.memory.register("series", { bytes: () => this.counted });
   }
 
   /**
@@ -83,6 +84,11 @@ export class SeriesRenewal {
    */
   get seriesCount(): number {
     return this.countedSeries;
+  }
+
+  /** Has the server's memory forget these series: the engine is closed. */
+  close(): void {
+    this.uncount();
   }
 
   /** Counts, renews what is worth it, and refuses new series while they hold too much. To be called once a second. */
@@ -132,7 +138,7 @@ export class SeriesRenewal {
       (swap) => {
         sure.run("series begin anew", () => {
           swap();
-          if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
+          if (live.byRegionId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
           endSegments(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;
