@@ -15,7 +15,7 @@ import type { DiskWatchOptions } from "./health/disk-watch.ts";
 import type { Place } from "./health/place-watch.ts";
 import type { ThreadLog } from "./log/log-stream.ts";
 import type { SeriesRenewalLimits } from "./catalog/series-renewal.ts";
-import type { CatalogPort } from "./schema/catalog-port.ts";
+import type { CatalogPort, CatalogueElsewhere } from "./schema/catalog-port.ts";
 import type { SharedState } from "./threads/shared-state.ts";
 
 /** Where an engine's files lie on a disk, for those who copy them. */
@@ -36,6 +36,11 @@ export interface EngineParts {
   /** Logs of ingest threads that an earlier process left; none by default. */
   readonly threadLogs?: readonly ThreadLog[];
   readonly meta: MetaStore;
+  /**
+   * The catalogue where other processes have it, too. Whoever hands it over closes its port where the engine does not open. Default: it
+   * lies in the meta store.
+   */
+  readonly catalogue?: CatalogueElsewhere | undefined;
   /** Where changes of the catalogue are agreed on, given the one in the meta store. Default: that one. */
   readonly catalog?: ((local: CatalogPort) => CatalogPort) | undefined;
   readonly files: FileStore;

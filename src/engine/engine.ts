@@ -57,7 +57,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const made = wired(parts);
     const { inForce, live, streams, sequences } = made;
     const { count: shards } = made.shards;
-    if (shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
+    // Up to here nothing waits where others have the catalogue, too: what they change is told of tables that are open.
+    if (parts.catalogue === undefined && shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
       await made.commits.make(() => [{ key: SHARDS_KEY, value: shards }], NOTHING_TO_TAKE);
     inForce.openAll();
     failPoint("recover.schemas-read");
@@ -74,15 +75,29 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
     failPoint("recover.before-trim");
     await made.trimmer.trim();
-    for (const { database, name, isUnfinished } of made.schemas.allSchemas()) {
-      if (isUnfinished === true) await made.changes.dropTable(database, name, true);
-    }
+    inForce.begin();
+    const engine = new Engine(made);
+    // Others may be filling theirs.
+    if (parts.catalogue === undefined) await engine.dropUnfinished(Number.POSITIVE_INFINITY);
     failPoint("recover.done");
     made.places.begin();
     made.flushes.start();
     made.upkeep.start();
     made.compactor.start();
-    return { engine: new Engine(made), recovery };
+    return { engine, recovery };
+  }
+
+  /**
+   * Drops tables that were being filled when their process ended. Where others have the catalogue, too, nobody knows whose still runs:
+   * it is for one that takes statements, and for tables that are so old that no statement fills them any more.
+   *
+   * @param beforeMillis drops those that were made before; wall-clock time
+   */
+  async dropUnfinished(beforeMillis: number): Promise<void> {
+    const { schemas, changes } = this.parts;
+    for (const { database, name, isUnfinished, createdMillis = 0 } of schemas.allSchemas()) {
+      if (isUnfinished === true && createdMillis < beforeMillis) await changes.dropTable(database, name, true);
+    }
   }
 
   // ---- Catalog ----

@@ -85,7 +85,10 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port"], ["meta-log", "nats"], ["shard"], ["ownership"]], contracts: [] },
+  "src/cluster": {
+    ranks: [["port"], ["log-message", "meta-log", "nats"], ["catalog", "lanes"], ["shard"], ["ownership"], ["wire"], ["remote", "serve"]],
+    contracts: [],
+  },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],

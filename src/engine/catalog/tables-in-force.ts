@@ -82,6 +82,8 @@ export class TablesInForce implements SchemaLookup {
   readonly feed: CatalogFeed;
   private readonly parts: TablesInForceParts;
   private readonly changes: CatalogChanges;
+  /** Changes that others made while this engine opens; undefined from `begin` on. */
+  private early: (readonly MetaChange[])[] | undefined = [];
 
   constructor(parts: TablesInForceParts) {
     this.schemas = parts.schemas;
@@ -98,6 +100,13 @@ export class TablesInForce implements SchemaLookup {
     const schemas = this.schemas.allSchemas();
     for (const schema of schemas) if (physicalTableOf(schema) === undefined) this.add(schema);
     for (const schema of schemas) if (physicalTableOf(schema) !== undefined) this.apply(schema);
+  }
+
+  /** Lets changes come into force: until now a start looks at files and logs of the tables that it began with. */
+  begin(): void {
+    const { early = [] } = this;
+    this.early = undefined;
+    for (const changes of early) this.follow(changes);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
@@ -202,6 +211,10 @@ export class TablesInForce implements SchemaLookup {
 
   /** Brings a change of the catalogue that was taken into force. */
   private follow(changes: readonly MetaChange[]): void {
+    if (this.early !== undefined) {
+      this.early.push(changes);
+      return;
+    }
     this.parts.sure.run("a stored change of the catalogue comes into force", () => {
       const ids: TableId[] = [];
       const entries: TableEntry[] = [];

@@ -99,11 +99,11 @@ export function layGround(parts: EngineParts): Ground {
   const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
   const places = new PlaceWatch(parts.places ?? [], troubles);
   const damaged = new DamagedFiles(files, troubles, logger);
-  const shards = shardsOf(meta, parts.shards ?? 1);
-  const schemas = new SchemaStore(meta);
+  const { catalogue } = parts;
+  const shards = shardsOf(catalogue?.entries ?? meta, parts.shards ?? 1);
+  const schemas = new SchemaStore(catalogue?.entries ?? meta, catalogue?.version);
   const plans = new CatalogPlans(schemas, clock);
-  const local = localCatalog(meta, commits, schemas, shards);
-  const catalog = parts.catalog?.(local) ?? local;
+  const catalog = catalogue?.port ?? catalogHere(parts, localCatalog(meta, commits, schemas, shards));
   const live = new LiveTables();
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
   const { sequences } = shared;
@@ -135,4 +135,8 @@ export function layGround(parts: EngineParts): Ground {
     gate,
     feed,
   };
+}
+
+function catalogHere({ catalog }: EngineParts, local: CatalogPort): CatalogPort {
+  return catalog?.(local) ?? local;
 }

@@ -2,7 +2,7 @@
  * Time that passes only while everybody waits: when no promise has anything left to do, the clock jumps to the next timer. Tests of minutes
  * run in milliseconds, and the same seed gives the same run. Whoever waits for a socket or a file beside it gets no order between the two.
  */
-import type { Clock } from "../../../src/base/clock.ts";
+import type { ClusterTime } from "./cluster-time.ts";
 
 interface Timer {
   readonly at: number;
@@ -12,7 +12,7 @@ interface Timer {
 }
 
 /** See the file header. */
-export class VirtualTime implements Clock {
+export class VirtualTime implements ClusterTime {
   private millis = 1_700_000_000_000;
   private readonly start: number = this.millis;
   private orders = 0;
