@@ -10,7 +10,7 @@
  */
 import type { KnownNode } from "./directory.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
-import { MOVE_MILLIS, MOVES_MAX, TURN_MILLIS } from "./limits.ts";
+import { MOVE_MILLIS, TURN_MILLIS } from "./limits.ts";
 import { assign, rank } from "./ranking.ts";
 import type { Timers } from "./timers.ts";
 
@@ -75,10 +75,15 @@ export class Placement {
     return others.slice(0, turns).includes(id);
   }
 
-  /** Shards that may change hands now. @param closing those of which this node knows, and others maybe not yet, that nobody serves */
-  moves(closing: ReadonlySet<number>): ReadonlySet<number> {
+  /**
+   * Shards that may change hands now.
+   *
+   * @param closing those of which this node knows, and others maybe not yet, that nobody serves
+   * @param most that nobody serves at once
+   */
+  moves(closing: ReadonlySet<number>, most: number): ReadonlySet<number> {
     const now = this.timers.monotonicMillis();
-    let left = MOVES_MAX;
+    let left = most;
     const draining: number[] = [];
     const others: number[] = [];
     for (let shard = 0; shard < this.shards; shard++) {

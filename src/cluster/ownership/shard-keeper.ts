@@ -10,7 +10,7 @@ import type { ShardProgress, ShardState } from "./directory.ts";
 import { Failures, type ShardFailure } from "./failures.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
 import { KeptShards } from "./kept-shards.ts";
-import { AGAIN_MILLIS, LOOK_MILLIS, OPEN_MILLIS, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
+import { AGAIN_MILLIS, LOOK_MILLIS, MOVES_MAX, OPEN_MILLIS, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
 import { Placement } from "./placement.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { Tenure, type TenureEnd, type TenureParts } from "./tenure.ts";
@@ -35,7 +35,7 @@ export interface KeptShardStatus {
   readonly failure: ShardFailure | undefined;
 }
 
-/** How shards are given away. "stop": more at once, and not in step with the rest of the cluster. */
+/** How shards are given away. "stop": more at once, as there is little time. */
 type Pace = "as the others" | "stop";
 
 /** See the file header. */
@@ -117,7 +117,7 @@ export class ShardKeeper {
     return failing;
   }
 
-  /** Takes no shards any more, and resolves when none is left here. The node must tell that it is draining. @param pace of a node that stops: up to `STOP_MOVES_MAX` at once */
+  /** Takes no shards any more, and resolves when none is left here. The node must tell that it is draining. */
   drained(pace: Pace): Promise<void> {
     this.isDraining = true;
     this.pace = pace;
@@ -185,18 +185,14 @@ export class ShardKeeper {
     const { nodeId } = this.parts;
     const closing = new Set<number>();
     for (const [shard, tenure] of this.tenures) if (tenure.isEnding || tenure.state === "closing") closing.add(shard);
-    const moves = this.placement.moves(closing);
-    let ending = closing.size;
+    const moves = this.placement.moves(closing, this.pace === "stop" ? STOP_MOVES_MAX : MOVES_MAX);
     for (const [shard, tenure] of this.tenures) {
       tenure.look();
       const assigned = this.placement.assignedTo(shard);
       if (tenure.isEnding || assigned === undefined || assigned.id === nodeId || !tenure.isHeld) continue;
       if (tenure.state === "opening") {
         if (this.isDraining || !this.kept.isKept(shard, assigned.identity)) tenure.end({ kind: "give-up" });
-      } else if (this.pace === "stop" ? ending < STOP_MOVES_MAX : moves.has(shard)) {
-        ending++;
-        tenure.end({ kind: "hand-over", to: assigned.id });
-      }
+      } else if (moves.has(shard)) tenure.end({ kind: "hand-over", to: assigned.id });
     }
   }
 

@@ -18,6 +18,7 @@ export class VirtualTime implements ClusterTime {
   private orders = 0;
   private timers: Timer[] = [];
   private isPumping = false;
+  private isOver = false;
 
   nowMillis(): number {
     return this.millis;
@@ -33,6 +34,7 @@ export class VirtualTime implements ClusterTime {
 
   /** Calls back `millis` from now; what it returns takes that back. */
   after(millis: number, fire: () => void): () => void {
+    if (this.isOver) return () => undefined;
     const timer: Timer = { at: this.millis + Math.max(0, Math.round(millis)), order: this.orders++, fire };
     const behind = this.timers.findIndex(({ at }) => at > timer.at);
     this.timers.splice(behind < 0 ? this.timers.length : behind, 0, timer);
@@ -46,6 +48,12 @@ export class VirtualTime implements ClusterTime {
   /** Resolves `millis` from now. */
   sleep(millis: number): Promise<void> {
     return new Promise((resolve) => this.after(millis, resolve));
+  }
+
+  /** Nothing happens any more: whoever waits does so for ever. For the end of a test whose loops nobody ends. */
+  end(): void {
+    this.isOver = true;
+    this.timers = [];
   }
 
   /** A round of the event loop comes after all promises that had something to do. */
