@@ -1,12 +1,13 @@
 /**
- * What a cluster is at the moment, for who only looks: its streams and its leases. Nothing is made and nothing is changed, so a look at
- * the wrong servers leaves no trace.
+ * What a cluster is at the moment, for who only looks: its streams, and its leases to watch. Nothing is made, so a look at the wrong
+ * servers leaves no trace.
  */
-import type { LeaseState } from "../port/leases.ts";
-import { PortError } from "../port/port-error.ts";
+import type { Leases } from "../port/leases.ts";
+import { MESSAGE_BYTES_MAX } from "../port/limits.ts";
+import { Appends } from "./appends.ts";
+import { NatsLeases } from "./nats-leases.ts";
 import { type LinkOptions, type LinkWorld, NatsLink } from "./nats-link.ts";
 import type { StreamInfo } from "./streams.ts";
-import { watchLeases } from "./watch-leases.ts";
 
 /** A stream as its servers tell it. */
 export interface StreamLook {
@@ -30,7 +31,6 @@ export interface ClusterLook {
   readonly server: { readonly name: string; readonly version: string };
   /** By name; none: there is no cluster here. */
   readonly streams: ReadonlyMap<string, StreamLook>;
-  readonly leases: ReadonlyMap<string, LeaseState>;
 }
 
 /** More of what servers tell of a stream. */
@@ -51,19 +51,21 @@ interface StreamPage {
 const OURS = /^(?:LOG\d+|CATALOG|MANIFEST|LEASE)$/;
 /** Pages of streams that are read. Reason: a cluster has at most 1,024 shards; a page has 256. */
 const PAGES_MAX = 64;
-const LEASE_STREAM = "LEASE";
 
 /** A connection that looks. */
 export class ClusterLooker {
+  /** To be watched; `look` tells whether there are any. */
+  readonly leases: Leases;
   private readonly link: NatsLink;
 
-  private constructor(link: NatsLink) {
+  private constructor(link: NatsLink, name: string) {
     this.link = link;
+    this.leases = new NatsLeases(link, new Appends(link, MESSAGE_BYTES_MAX), name, 1);
   }
 
   /** @throws PortError unavailable: nobody can be reached, or nobody lets us in */
   static async open(options: LinkOptions, world: LinkWorld): Promise<ClusterLooker> {
-    return new ClusterLooker(await NatsLink.open(options, world));
+    return new ClusterLooker(await NatsLink.open(options, world), options.name);
   }
 
   async close(): Promise<void> {
@@ -73,9 +75,7 @@ export class ClusterLooker {
   /** @throws PortError unavailable, denied, closed */
   async look(): Promise<ClusterLook> {
     const { info } = this.link.connection;
-    const streams = await this.streams();
-    const leases = streams.has(LEASE_STREAM) ? await this.leases() : new Map<string, LeaseState>();
-    return { server: { name: info?.server_name ?? "", version: info?.version ?? "" }, streams, leases };
+    return { server: { name: info?.server_name ?? "", version: info?.version ?? "" }, streams: await this.streams() };
   }
 
   private async streams(): Promise<ReadonlyMap<string, StreamLook>> {
@@ -89,18 +89,6 @@ export class ClusterLooker {
       if (streams.length === 0 || seen >= answer.total) break;
     }
     return found;
-  }
-
-  private async leases(): Promise<ReadonlyMap<string, LeaseState>> {
-    const done = new AbortController();
-    const timer = setTimeout(() => done.abort(), this.link.callMillis);
-    try {
-      for await (const { leases } of watchLeases(this.link, done.signal)) return new Map(leases);
-    } finally {
-      clearTimeout(timer);
-      done.abort();
-    }
-    throw new PortError("unavailable", "cannot read the leases: NATS does not tell them");
   }
 }
 
