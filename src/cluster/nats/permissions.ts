@@ -55,12 +55,12 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsRole, NatsPermissions>> = {
   },
 };
 
-/** The permissions of a role as a block of the servers' configuration. */
-export function permissionsBlock(role: NatsRole): string {
+/** The permissions of a role as a block of the servers' configuration, a list a line. @param indent before each line but the first */
+export function permissionsBlock(role: NatsRole, indent = ""): string {
   const { publish, subscribe } = NATS_PERMISSIONS[role];
-  return `{ publish: [${publish.map(quoted).join(", ")}], subscribe: [${subscribe.map(quoted).join(", ")}] }`;
-}
-
-function quoted(subject: string): string {
-  return JSON.stringify(subject);
+  const list = (name: string, subjects: readonly string[]): string => {
+    const lines = subjects.map((subject) => `${indent}    ${JSON.stringify(subject)}\n`);
+    return `${indent}  ${name}: [\n${lines.join("")}${indent}  ]\n`;
+  };
+  return `{\n${list("publish", publish)}${list("subscribe", subscribe)}${indent}}`;
 }

@@ -20,10 +20,7 @@ const COMMANDS: readonly Command[] = [
   { name: "rebalance", run: async (args, io) => await (await import("./operator-commands.ts")).runRebalance(args, io) },
 ];
 
-const FLAGS: readonly Flag[] = [
-  ...DEMO_FLAGS.map((flag) => ({ ...flag, help: `demo: ${flag.help}` })),
-  ...[...OPERATOR_FLAGS, ...STATUS_FLAGS],
-];
+const FLAGS: readonly Flag[] = [...DEMO_FLAGS.map((flag) => ({ ...flag, help: `demo: ${flag.help}` })), ...OPERATOR_FLAGS, ...STATUS_FLAGS];
 
 const HELP: string = helpText({
   about: "Starts a cluster on this machine, to see what one is; looks at one that runs.",

@@ -21,7 +21,9 @@ function variableOf(role: NatsRole): string {
  * letter.
  */
 export function natsConfig(folder: string, { clients, monitoring }: NatsPorts): string {
-  const users = ROLES.map((role) => `      { user: ${role}, password: $${variableOf(role)}, permissions: ${permissionsBlock(role)} }`);
+  const users = ROLES.map(
+    (role) => `      { user: ${role}, password: $${variableOf(role)}, permissions: ${permissionsBlock(role, "      ")} }`,
+  );
   return `# Made by \`varve cluster demo\` at each start.
 server_name: demo
 listen: "127.0.0.1:${clients}"
