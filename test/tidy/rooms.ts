@@ -86,7 +86,16 @@ const HOUSES: Readonly<Record<string, House>> = {
     apart: { name: "node.ts", but: "contract" },
   },
   "src/cluster": {
-    ranks: [["port"], ["log-message", "meta-log", "nats"], ["catalog", "lanes"], ["shard"], ["ownership"], ["wire"], ["remote", "serve"], ["frontend"]],
+    ranks: [
+      ["port"],
+      ["log-message", "meta-log", "nats"],
+      ["catalog", "lanes"],
+      ["shard"],
+      ["ownership"],
+      ["wire"],
+      ["remote", "serve"],
+      ["frontend"],
+    ],
     contracts: [],
   },
   "src/engine": {

@@ -124,7 +124,14 @@ function laneOf(shard: number, memory: LaneMemory, parts: FrontendParts): ShardL
 }
 
 /** Storage of an engine that has no rows. */
-function rowless({ memory, clock, scheduler, logger, stallMillis, onBug }: FrontendParts): Omit<Parameters<typeof Engine.open>[0], "shards"> {
+function rowless({
+  memory,
+  clock,
+  scheduler,
+  logger,
+  stallMillis,
+  onBug,
+}: FrontendParts): Omit<Parameters<typeof Engine.open>[0], "shards"> {
   const files = memoryFileStore();
   return {
     wal: noWal("rows go to the cluster's log"),
