@@ -44,7 +44,7 @@ export async function joinedShare(
   metrics?: ScanMetrics,
 ): Promise<SharedScan | undefined> {
   const isOrdered = request.order !== "none" && parts.length > 1;
-  if (isOrdered && rows.series.repeats) return undefined;
+  if ((isOrdered || (request.newestPerSeries === true && parts.length > 1)) && rows.series.repeats) return undefined;
   const order = orderOfParts(request.order, rows.orderIn);
   const own: ShareLimits = { ...limits, rowsMin: 0, partsMax: Math.max(1, Math.floor(limits.partsMax / parts.length)) };
   const asked = parts.map(async ({ table, part }) =>
@@ -89,6 +89,7 @@ function sharedOf(
   };
   return {
     snapshot,
+    ...(shared.some(({ scan }) => scan.keepsTags === true) ? { keepsTags: true } : {}),
     parts: shared.flatMap(({ part, scan }) => scan.parts.map((each): ScanPart => ({ ...each, shard: part }))),
     shards: {
       areOrdered: order !== "none",

@@ -34,9 +34,15 @@ export function fragmentOf(node: PlanNode): Fragment | undefined {
   }
 }
 
-/** Its bytes. Tag predicates stay behind: the snapshot has the series that meet them. @throws DbError Unsupported when it is too large */
-export function fragmentBytes({ scan, steps }: Fragment): Uint8Array<ArrayBuffer> {
-  let plan: PlanNode = { ...scan, request: { ...scan.request, tagPredicates: [] }, predicates: [] };
+/**
+ * Its bytes. Tag predicates stay behind where the snapshot has the series that meet them.
+ *
+ * @param keepsTags see `SharedScan`
+ * @throws DbError Unsupported when it is too large
+ */
+export function fragmentBytes({ scan, steps }: Fragment, keepsTags = false): Uint8Array<ArrayBuffer> {
+  const { request } = scan;
+  let plan: PlanNode = { ...scan, request: keepsTags ? request : { ...request, tagPredicates: [] }, predicates: [] };
   for (const step of steps) plan = { ...step, input: plan };
   return encodePlan(plan);
 }

@@ -205,7 +205,7 @@ async function* rowsOf(
   const isMerged = shards?.areOrdered === true && fragment.steps.every(({ kind }) => kind === "filter" || kind === "project");
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    plan: fragmentBytes(fragment),
+    plan: fragmentBytes(fragment, shared.keepsTags),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,

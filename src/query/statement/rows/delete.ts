@@ -20,6 +20,10 @@ import { mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
 import type { SeriesView } from "../../../table/series-view.ts";
 import { inTurns } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch } from "../../operator/contract/exec-context.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
+import { fragmentBytes, fragmentOf, isClosed } from "../../operator/parallel/fragment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { TimeRange } from "../../../table/scan.ts";
 import { testsOf } from "../../operator/scan/scan.ts";
 import { run } from "../../operator/run.ts";
 import { type ExecOptions, execContextOf, travelledPlan } from "../shared/select.ts";
@@ -58,6 +62,10 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
   const isMerged = mergeModeOf(table.schema) === "last_non_null";
+  if (table.deleteMatching !== undefined) {
+    const rowCount = await deleteElsewhere(table, node, environment, input.split.timeRange, context.signal);
+    return { kind: "affected", rowCount };
+  }
   const plan = travelledPlan(node, context, options);
   let rowCount = 0;
   for (let round = 1; ; round++) {
@@ -73,6 +81,26 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
       watch.end();
     }
   }
+}
+
+/** Rows that are elsewhere are found where they are. @throws DbError Unsupported for a condition that reads more than the table's rows */
+async function deleteElsewhere(
+  table: Table,
+  node: PlanNode,
+  { now, timeZone, database }: Environment,
+  timeRange: TimeRange,
+  signal: AbortSignal,
+): Promise<number> {
+  const fragment = fragmentOf(node);
+  if (fragment === undefined || !isClosed(fragment.scan)) {
+    throw new DbError(
+      StatusCode.Unsupported,
+      `cannot delete from table ${table.schema.name}: its rows are on other machines, which cannot test the condition; use one on its own columns`,
+    );
+  }
+  const environment = { now, timeZone, database };
+  const tagPredicates = testsOf(fragment.scan.request.tagPredicates, environment);
+  return (await table.deleteMatching?.({ plan: fragmentBytes(fragment, true), environment, timeRange, tagPredicates, signal })) ?? 0;
 }
 
 /** Scans after which rows that are replaced all the time are left alone. */
