@@ -97,8 +97,11 @@ function sharedOf(
       merged: (streams, types) => mergedStreams(streams, rows, order, types),
     },
     scanHere(request, metrics, part) {
-      if (part !== undefined)
-        return scanOfPart(scanOf(part.shard).scanHere(request, metrics, part), part.shard as number, rows, request.projection);
+      if (part !== undefined) {
+        const shard = part.shard as number;
+        const own = { ...request, numbers: series.parts[shard] as SeriesView };
+        return scanOfPart(scanOf(shard).scanHere(own, metrics, part), shard, rows, request.projection);
+      }
       const tables = shared.map(
         ({ part: place, scan }): JoinedPart => ({ table: { scan: (own, to) => scan.scanHere(own, to) }, part: place }),
       );

@@ -3,6 +3,8 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import type { ServerMemory } from "../../../src/base/memory/server-memory.ts";
 import type { TableId } from "../../../src/base/units.ts";
+import { RemoteWorkers } from "../../../src/cluster/remote/remote-workers.ts";
+import type { QueryWorkers } from "../../../src/query/operator/contract/query-workers.ts";
 import { RemoteTables } from "../../../src/cluster/remote/remote-tables.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { JoinedTable } from "../../../src/engine/joined/joined-table.ts";
@@ -77,3 +79,11 @@ export function readCatalog(engine: Engine): Catalog {
   catalogs.set(engine, known);
   return known;
 }
+
+/** An engine whose tables are read from elsewhere; all else is the engine's. */
+export function remoteEngine(engine: Engine): Engine {
+  return readCatalog(engine) as Engine; // It passes everything else on.
+}
+
+/** What runs parts of queries over such tables. */
+export const remoteWorkers: QueryWorkers = new RemoteWorkers(REMOTE_SHARDS);
