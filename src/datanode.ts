@@ -6,7 +6,6 @@
  * `stop` goes the other way: shards go to others first.
  */
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";

@@ -16,6 +16,8 @@ export const MEMORY_PARTS = [
   "connections",
   "decoders",
   "series",
+  "remote_series",
+  "lanes",
   "memtables",
   "page_cache",
   "queries",
@@ -40,7 +42,7 @@ export interface MemoryHolder {
 }
 
 /** Parts that give way, first one first. */
-const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans"];
+const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans", "remote_series"];
 /** Part of the limit below which holders may grow again. */
 const ROOM_RATIO = 0.9;
 const OVERHEAD_PART_MAX = 1 / 2;

@@ -75,6 +75,7 @@ export class Frontend {
     let engine: Engine | undefined;
     const tables = new RemoteTables({
       client,
+      lanes,
       moments: {
         catalogVersion: () => mirror.version,
         ...(parts.consistency === "session" ? { ownLast: (shard: number) => lanes[shard]?.newest ?? 0 } : {}),
@@ -82,11 +83,11 @@ export class Frontend {
       clock,
       logger,
       memory,
-      schemaOf: (database, table) => engine?.schemaOf(database, table),
+      schemaOf: (database, table) => engine?.table(database, table)?.schema,
     });
     const catalogue = mirror.catalogue();
     try {
-      ({ engine } = await Engine.open({ ...rowless(parts), catalogue, shards: mirror.shards, elsewhere: tables.elsewhere(lanes) }));
+      ({ engine } = await Engine.open({ ...rowless(parts), catalogue, shards: mirror.shards, elsewhere: tables }));
     } catch (error) {
       await catalogue.port.close();
       throw error;
