@@ -299,6 +299,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return this.parts.live.tableOfId(id);
   }
 
+  /** The id of a table by that of what it has in a shard, which its schema here may name. */
+  tableIdOf(id: TableId): TableId {
+    return this.parts.shards.tableOf(id);
+  }
+
   private get follower(): Follower {
     const { follower } = this.parts;
     assert(follower !== undefined, "an engine that follows a log");
