@@ -1,5 +1,6 @@
 /**
- * How writers wait for a lane: in the order in which they came, one let in at a time, so that what it adds is counted before the next looks.
+ * How writers wait for a lane: in the order in which they came. One is let in at a time, so that what it adds is counted before the next
+ * looks.
  */
 import type { Clock } from "../../base/clock.ts";
 import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
@@ -38,7 +39,11 @@ export class LaneAdmission {
     return this.waiters.size > 0 || this.parts.refusal() !== undefined;
   }
 
-  /** Resolves when it is the caller's turn and there is room. @throws DbError RateLimited after `stallMillis`, or when too many wait; Cancelled */
+  /**
+   * Resolves when it is the caller's turn and there is room.
+   *
+   * @throws DbError RateLimited after `stallMillis`, or when too many wait; Cancelled
+   */
   async wait(signal: AbortSignal | undefined): Promise<void> {
     const { clock, stallMillis, refusal } = this.parts;
     if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for its log already`);

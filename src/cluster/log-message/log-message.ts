@@ -29,7 +29,7 @@ export const MESSAGE_RECORDS_MAX = 2048;
 /** Longest record in bytes. Reason: a follower gathers its parts in memory. Error: InvalidArguments. */
 export const RECORD_BYTES_MAX: number = 64 * 1024 * 1024;
 
-/** Most parts of a record. Reason: others' messages come between them, and all have to lie within `PARTS_SPAN_MAX`. Error: InvalidArguments. */
+/** Most parts of a record. Reason: others' messages come between, and all have to lie within `PARTS_SPAN_MAX`. Error: InvalidArguments. */
 export const RECORD_PARTS_MAX = 128;
 
 /**

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../bench/macro/random.ts";
 import { startWithWals } from "../../../test/engine/elsewhere.ts";
 import { AUTO, put, read, refusal } from "../../../test/engine/lines.ts";
 import { metricBatch } from "../../../test/support/metric-batch.ts";
+import { systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { ServerMemory } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -139,7 +140,7 @@ test("refused tables are left out, or refuse the batch; expired rows go nowhere"
   const lines = (time: number): string => `cpu,host=a v=1i ${time}\nseen,host=a v=1i ${time}`;
   expect(await refusal(put(machine.engine, lines(2), { allOrNothing: true }))).toMatchObject({ code: "TableAlreadyExists" });
   expect((await refusal(put(machine.engine, lines(3)))).message).toContain("seen");
-  await put(machine.engine, `old,host=a v=1i ${Date.now()}000000`, { tableOptions: { ttl: "1h" } });
+  await put(machine.engine, `old,host=a v=1i ${systemClock.nowNanos()}`, { tableOptions: { ttl: "1h" } });
   await put(machine.engine, "old,host=b v=1i 1");
   expect(machine.engine.expiredRows).toBe(1);
   await rows(elsewhere.lanes.map(({ wal }) => wal));
