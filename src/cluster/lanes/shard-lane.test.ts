@@ -331,7 +331,7 @@ test("those who wait are let in one after the other, as long as there is room", 
 
 test("who is admitted waits for memory of other lanes, and for the owner of the shard", async () => {
   const cluster = new MemoryCluster();
-  const memory = new LaneMemory(100);
+  const memory = new LaneMemory(1200);
   let lag: string | undefined = "it is far behind";
   const [lane, other] = [laneOf(cluster, "a", { memory }), laneOf(cluster, "b", { memory, lag: () => lag, stallMillis: 1000 })];
   expect(await failureOf(other.admit())).toMatchObject({ message: expect.stringContaining("it is far behind") });

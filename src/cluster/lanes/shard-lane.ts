@@ -159,7 +159,7 @@ export class ShardLane implements RecordLane {
   private refusal(): string | undefined {
     const { memory, lag, shard } = this.parts;
     if (this.bytes * 2 > this.bytesMax) return `${this.bytes} bytes wait for the log of shard ${shard}`;
-    if (memory.bytes > memory.bytesMax) return `${memory.bytes} bytes wait for the logs of shards`;
+    if (memory.bytes * 2 > memory.bytesMax) return `${memory.bytes} bytes wait for the logs of shards`;
     return lag();
   }
 
@@ -178,6 +178,8 @@ export class ShardLane implements RecordLane {
     if (record.countedBytes > longest) throw tooLong(shard, record.countedBytes, longest);
     if (this.bytes > 0 && this.bytes + record.countedBytes > this.bytesMax)
       throw tooMany(`${this.bytes} bytes wait for the log of shard ${shard}`);
+    if (memory.bytes > 0 && memory.bytes + record.countedBytes > memory.bytesMax)
+      throw tooMany(`${memory.bytes} bytes wait for the logs of shards`);
     this.writer.appended(origin);
     if (isMixed) this.endSegment(); // Series that later records leave out were marked in the segment before.
     for (const { tableId, registry } of entries) this.registries.set(tableId, registry);
@@ -208,8 +210,7 @@ export class ShardLane implements RecordLane {
       return;
     }
     while (this.queue.length > 0 && this.underWay.length < IN_FLIGHT_MAX) {
-      const last = this.underWay.at(-1);
-      if (last !== undefined && last.messages.length > 1) return; // Nothing comes between the parts of a record.
+      if (this.underWay.at(-1)?.isCut === true) return; // Nothing comes between the parts of a record.
       const shipment = nextShipment(this.queue, this.messageBytes);
       this.queue.splice(0, shipment.records.length);
       this.underWay.push(shipment);
@@ -243,11 +244,11 @@ export class ShardLane implements RecordLane {
     return records.every(({ segmentAt }) => segmentAt !== undefined && segmentAt >= oldest);
   }
 
-  private acknowledge({ records, messages, stored }: Shipment): void {
+  private acknowledge({ records, stored }: Shipment): void {
     assert(stored !== undefined, "what is acknowledged is stored");
     this.lastNumber = stored.last;
     this.fatal = undefined;
-    this.counts.messages += messages.length;
+    this.counts.messages += stored.messages;
     this.counts.records += records.length;
     for (const record of records) {
       this.counts.bytes += record.countedBytes;
