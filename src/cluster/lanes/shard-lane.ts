@@ -24,7 +24,7 @@
  *
  * A lane does not know of what a log loses that it had acknowledged: no records are kept behind their answer.
  */
-import { assert } from "../../base/assert.ts";
+import { assert, AssertionError } from "../../base/assert.ts";
 import { DbError, errorText, toDbError } from "../../base/error.ts";
 import type { TableId } from "../../base/units.ts";
 import { LogWriter } from "../../engine/log/log-writer.ts";
@@ -113,6 +113,7 @@ export class ShardLane implements RecordLane {
     try {
       record = this.numbered(entries);
     } catch (error) {
+      if (error instanceof AssertionError) throw error;
       this.endSegment(); // What the record's series were marked with says that they are defined.
       return Promise.reject(toDbError(error));
     }

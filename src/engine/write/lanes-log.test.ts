@@ -207,6 +207,49 @@ test("tables of all kinds are those of whoever has the rows, with the schema as 
   expect(elsewhere.forgotten).toEqual([metric, again, cpu?.schema.id ?? 0]);
 });
 
+test("a table that is dropped while rows of it are under way goes once they are answered", async () => {
+  const { machine, elsewhere, rows } = await startWithWals(2);
+  await put(machine.engine, `${linesOf("cpu", 10)}\n${linesOf("mem", 10)}`);
+  const gate = Promise.withResolvers<void>();
+  for (const lane of elsewhere.lanes) lane.gate = gate.promise;
+  const write = put(machine.engine, `${linesOf("cpu", 10, 2)}\n${linesOf("mem", 10, 2)}`);
+  const drop = machine.engine.dropTable("public", "cpu", false);
+  gate.resolve();
+  expect([await write, await drop]).toEqual([{ rowCount: 20 }, true]);
+  for (const lane of elsewhere.lanes) lane.gate = undefined;
+  await put(machine.engine, linesOf("cpu", 3, 3)); // Another table of that name.
+  await rows(elsewhere.lanes.map(({ wal }) => wal));
+  expect((await read(machine.engine, "cpu")).toSorted()).toEqual(rowsOf(3, 3));
+  expect((await read(machine.engine, "mem")).toSorted()).toEqual(rowsOf(10, 1, 2));
+});
+
+test("writers are told to come back while rows that no lane answers take all memory, and go on when they do", async () => {
+  const limits = { memtableBytes: 1 << 14, writeBufferBytes: 1 << 17, stallMillis: 50 };
+  const { machine, elsewhere } = await startWithWals(2, { limits });
+  const gate = Promise.withResolvers<void>();
+  for (const lane of elsewhere.lanes) lane.gate = gate.promise;
+  const writes: Promise<unknown>[] = [];
+  const outcome = async (): Promise<string> => {
+    for (let i = 0; i < 1000; i++) {
+      const refused = await machine.engine.admit().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refused instanceof DbError) return StatusCode.RateLimited === refused.code ? "refused" : refused.message;
+      writes.push(put(machine.engine, linesOf("cpu", 200, i)));
+    }
+    return "never";
+  };
+  expect(await outcome()).toBe("refused");
+  gate.resolve();
+  await Promise.all(writes);
+  for (let i = 0; i < 20; i++) {
+    await machine.engine.admit();
+    await put(machine.engine, linesOf("cpu", 200, i));
+  }
+  await machine.engine.close();
+});
+
 test("it has no other threads that write", async () => {
   expect(await refusal(startWithWals(2, { threads: 1 }))).toMatchObject({ code: "Unsupported" });
 });
