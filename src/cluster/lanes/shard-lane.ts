@@ -35,6 +35,7 @@ import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
 import { givenUp, laneClosed, tooLong } from "./lane-errors.ts";
 import { LaneAdmission } from "./lane-admission.ts";
+import { LaneClock } from "./lane-clock.ts";
 import type { LaneCounts, ShardLaneParts } from "./lane-parts.ts";
 import { LaneRecord } from "./lane-record.ts";
 import {
@@ -55,6 +56,7 @@ import { nextShipment, recordBytesMax, type Shipment, transmit } from "./shipmen
 export class ShardLane implements RecordLane {
   readonly counts: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, failures: 0, waits: 0 };
   private readonly parts: ShardLaneParts;
+  private readonly clock: LaneClock;
   private readonly messageBytes: number;
   private readonly bytesMax: number;
   private readonly waitMillis: number;
@@ -84,6 +86,7 @@ export class ShardLane implements RecordLane {
 
   constructor(parts: ShardLaneParts) {
     this.parts = parts;
+    this.clock = new LaneClock(parts.clock);
     this.messageBytes = Math.min(parts.port.messageBytesMax, LANE_MESSAGE_BYTES_MAX);
     this.bytesMax = parts.bytesMax ?? LANE_BYTES_MAX;
     this.waitMillis = parts.waitMillis ?? WAIT_MILLIS;
@@ -153,7 +156,7 @@ export class ShardLane implements RecordLane {
   }
 
   private now(): number {
-    return this.parts.clock.monotonicMillis();
+    return this.clock.now();
   }
 
   /** Why another record has to wait. */
