@@ -88,6 +88,23 @@ test("series are defined anew for each lane, by its segments", async () => {
   expect(found.toSorted()).toEqual([...expected.values()].toSorted());
 });
 
+test("series that nobody has to know here never stand in the way of new ones", async () => {
+  const memory = new ServerMemory(3 * 1024 * 1024);
+  const seriesRenewal = { seriesMin: 100, restMillis: 0 };
+  const { machine, elsewhere, rows } = await startWithWals(2, { memory, seriesRenewal });
+  for (let i = 0; i < 5; i++) {
+    const lines = Array.from({ length: 30_000 }, (_, host) => `cpu,host=h${i}-${host} v=1i 1`);
+    await put(machine.engine, lines.join("\n"));
+    await machine.engine.keepUp();
+    expect(machine.engine.seriesState).toEqual({ count: 0, renewals: 2 * (i + 1) });
+  }
+  await put(machine.engine, "cpu,host=h0-7 v=2i 2");
+  await machine.engine.keepUp();
+  expect(machine.engine.seriesState.renewals).toBe(10); // There is room.
+  await rows(elsewhere.lanes.map(({ wal }) => wal));
+  expect((await read(machine.engine, "cpu")).length).toBe(150_001);
+});
+
 test("a lane that fails fails the request; rows of other shards stay, and so do later ones of its own", async () => {
   const { machine, elsewhere, rows } = await startWithWals(4);
   const [lane] = elsewhere.lanes;
