@@ -73,13 +73,13 @@ class Life {
     const { random, rig } = this;
     while (!this.isOver) {
       if (this.owner === undefined || this.owner.shard.lost.length > 0) await this.open();
-      await rig.cluster.time.sleep(random.below(30_000));
+      await rig.cluster.time.sleep(random.below(random.below(4) === 0 ? 60_000 : 10_000));
       await this.act();
     }
   }
 
   private async open(): Promise<void> {
-    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`));
+    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`, { snapshotMessages: 1 + this.random.below(8) }));
     const shard = await this.tried(() => node.open(SHARD));
     if (shard === undefined) await node.kill();
     else this.owner = { node, shard };
@@ -90,14 +90,19 @@ class Life {
     if (owner === undefined) return;
     const { engine } = owner.shard.host;
     const { start } = engine.followed;
-    switch (random.below(9)) {
+    switch (random.below(12)) {
       case 0:
-      case 1:
         await this.tried(() => engine.flushTable("public", "log"));
+        break;
+      case 1:
+        await this.tried(() => engine.flushTable("public", "last"));
         break;
       case 2:
       case 3:
-        await this.tried(() => engine.flushTable("public", "last"));
+      case 9:
+      case 10:
+      case 11:
+        for (const name of ["log", "last"]) await this.tried(() => engine.flushTable("public", name));
         break;
       case 4:
         await this.tried(() => engine.compactTable("public", random.below(2) === 0 ? "log" : "last"));

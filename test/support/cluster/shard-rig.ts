@@ -42,7 +42,7 @@ export interface RigNode {
 }
 
 /** How a node differs from the plain one. */
-export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "onBug">> {
+export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "snapshotMessages" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
