@@ -7,6 +7,7 @@
  *
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
+import { assert } from "../base/assert.ts";
 import type { TableId } from "../base/units.ts";
 import { DbError } from "../base/error.ts";
 import { waitWithin } from "../base/scheduler/wait-within.ts";
@@ -28,13 +29,16 @@ import type { EngineParts } from "./engine-parts.ts";
 import { FileCheck } from "./recovery/file-check.ts";
 import { checkFooters } from "./recovery/footer-check.ts";
 import { openAhead, type OpenedAhead, type Turn } from "./recovery/open-ahead.ts";
+import type { FollowedMessage } from "./follow/followed-source.ts";
+import type { Follower } from "./follow/follower.ts";
 import { takeGroup } from "./flush/flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
 import { LogLedger } from "./log/log-ledger.ts";
-import { SHARDS_KEY } from "../storage/meta-store/meta-store.ts";
+import { type MetaStore, SHARDS_KEY } from "../storage/meta-store/meta-store.ts";
 import { NOTHING_TO_TAKE } from "./schema/commits.ts";
-import { LOG_KEY } from "./schema/meta-codec.ts";
+import { decodeFile, LOG_KEY } from "./schema/meta-codec.ts";
+import { removalsOf, storedRegions } from "./schema/storage-entries.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
 import type { OwnerLink } from "./threads/thread-link.ts";
@@ -56,9 +60,21 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     if (parts.elsewhere !== undefined) checkRowless(parts);
     const made = wired(parts);
+    try {
+      return await Engine.opened(made, parts);
+    } catch (error) {
+      // Whoever shares the process goes on.
+      await made.catalog.close();
+      made.forget();
+      throw error;
+    }
+  }
+
+  private static async opened(made: Wiring, parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const { inForce, live, streams, sequences } = made;
     const { count: shards } = made.shards;
     // Up to here nothing waits where others have the catalogue, too: what they change is told of tables that are open.
+    const { follower } = made;
     if (parts.catalogue === undefined && shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
       await made.commits.make(() => [{ key: SHARDS_KEY, value: shards }], NOTHING_TO_TAKE);
     inForce.openAll();
@@ -67,13 +83,20 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const nextFileId = made.fileIds.unknownFrom;
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const tableOf = (region: TableId): TableId => made.shards.tableOf(region);
-    const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId, tableOf }, parts.logger);
+    const isOwned = follower !== undefined;
+    if (isOwned) await forgetDropped(made, nextTableId);
+    const names = isOwned ? storedFileNames(made.meta) : live.fileNames();
+    const check = new FileCheck(
+      made.files,
+      { names, flushed, nextFileId, nextTableId, tableOf, isOwned, folder: parts.folder },
+      parts.logger,
+    );
     await made.damaged.find(checkedTables(live), await check.begin());
     await checkFooters(made.meta, made.files, checkedTables(live));
     failPoint("recover.files-checked");
     await made.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, shards: made.shards, logger: parts.logger }, check);
-    if (made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
+    if (!isOwned && made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
     failPoint("recover.before-trim");
     await made.trimmer.trim();
     inForce.begin();
@@ -243,6 +266,45 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     await Promise.all(elsewhere.lanes.map((lane) => lane.admit(signal)));
   }
 
+  // ---- A log that others write ----
+
+  /** What is known of the log that this engine follows. */
+  get followed(): Pick<Follower, "applied" | "start" | "wholeFrom" | "skipped"> {
+    return this.follower;
+  }
+
+  /**
+   * Takes the next message of the log that this engine follows: its rows are visible. The catalogue has what its records name.
+   *
+   * @throws AssertionError when memory lacks something of it: `EngineParts.onBug` was told, and nothing is committed any more
+   */
+  follow(message: FollowedMessage): void {
+    const { sure, flushes } = this.parts;
+    const bytes = sure.run("a message of the log is taken", () => this.follower.take(message));
+    if (bytes > 0) flushes.written(bytes);
+  }
+
+  /** Resolves when there is memory for more of that log. @throws DbError RateLimited after `stallMillis`; Cancelled */
+  async room(signal?: AbortSignal): Promise<void> {
+    await this.parts.flushes.admit(signal);
+  }
+
+  /** Bytes of memtables. */
+  get memtableBytes(): number {
+    return this.parts.flushes.memoryBytes;
+  }
+
+  /** A table by its id, of any kind. */
+  tableOfId(id: TableId): Table | undefined {
+    return this.parts.live.tableOfId(id);
+  }
+
+  private get follower(): Follower {
+    const { follower } = this.parts;
+    assert(follower !== undefined, "an engine that follows a log");
+    return follower;
+  }
+
   // ---- Ingest threads ----
 
   /** The catalog as a new thread needs it. */
@@ -256,7 +318,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    */
   async addThread(id: number, link: OwnerLink): Promise<void> {
     const { streams, threads } = this.parts;
-    const left = streams.find(id);
+    const left = streams.local().find((stream) => stream.id === id);
     await left?.close();
     failPoint("thread.begun");
     streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0, newestKnown: () => undefined }));
@@ -337,18 +399,23 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { freeBytes: disk.freeBytes, queued: wal.queued(), logBytes: trimmer.bytes };
   }
 
-  /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
-  async close(): Promise<void> {
-    const { upkeep, backups, flushes, compactor, flusher, flushExecutor, streams, live, meta, commits } = this.parts;
+  /**
+   * Flushes tables and closes everything, in the order of the file header.
+   *
+   * @param flushes whether what is in memory goes to files first; never where the meta store is another's
+   * @throws DbError of a flush; the log has its rows
+   */
+  async close(flushes = true): Promise<void> {
+    const { upkeep, backups, flushes: scheduler, compactor, flusher, flushExecutor, streams, live, meta, commits } = this.parts;
     failPoint("close.begun");
     await upkeep.close();
     await backups.close();
-    await flushes.close();
+    await scheduler.close();
     await compactor.close();
     const failures: unknown[] = [];
     let isAllInFiles = false;
     try {
-      isAllInFiles = commits.fenced === undefined && (await this.flushBeforeClose());
+      isAllInFiles = flushes && commits.fenced === undefined && (await this.flushBeforeClose());
     } catch (error) {
       failures.push(error); // Said once all is closed.
     }
@@ -363,8 +430,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("close.log-closed");
     for (const { table } of live.entries()) await table.region.close(false);
     // Nobody needs it now.
-    if (isAllInFiles && failures.length === 0) await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
+    if (isAllInFiles && failures.length === 0 && this.parts.follower === undefined)
+      await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
     meta.close();
+    this.parts.forget();
     failPoint("close.done");
     if (failures.length > 0) throw failures[0];
   }
@@ -410,6 +479,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 function checkRowless({ shared, threadLogs = [] }: EngineParts): void {
   if ((shared?.threads ?? 0) === 0 && threadLogs.length === 0) return;
   throw new DbError(StatusCode.Unsupported, "cannot open an engine whose rows are elsewhere with ingest threads: only one thread writes");
+}
+
+/** Takes away what a manifest has of tables that were dropped while nobody followed. Of later ids the catalogue here may not know yet. */
+async function forgetDropped({ meta, commits, live, shards }: Wiring, nextTableId: number): Promise<void> {
+  const isGone = (region: TableId): boolean => live.byRegionId(region) === undefined && shards.tableOf(region) < nextTableId;
+  const removals = removalsOf(meta, [...storedRegions(meta)].filter(isGone));
+  if (removals.length > 0) await commits.make(() => removals, NOTHING_TO_TAKE);
+}
+
+/** Names of all files that a manifest has, those of tables that the catalogue here does not know yet among them. */
+function storedFileNames(meta: MetaStore): Set<string> {
+  return new Set(meta.list("file/").map(({ key, value }) => decodeFile(key, value).name));
 }
 
 /** The files that tables have, by table. */

@@ -85,17 +85,11 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": {
-    ranks: [
-      ["port", "log-message"],
-      ["meta-log", "nats", "lanes"],
-    ],
-    contracts: [],
-  },
+  "src/cluster": { ranks: [["port", "log-message"], ["meta-log", "nats", "lanes"], ["catalog"], ["shard"]], contracts: [] },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],

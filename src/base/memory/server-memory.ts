@@ -58,10 +58,15 @@ export class ServerMemory {
     this.bytesMax = bytesMax;
   }
 
-  register(part: MemoryPart, holder: MemoryHolder): void {
+  /** Counts what a holder has until the returned function is called. */
+  register(part: MemoryPart, holder: MemoryHolder): () => void {
     const known = this.holders.get(part);
     if (known === undefined) this.holders.set(part, [holder]);
     else known.push(holder);
+    return () => {
+      const left = this.holders.get(part)?.filter((other) => other !== holder);
+      if (left !== undefined) this.holders.set(part, left);
+    };
   }
 
   /** Bytes that a part holds. */

@@ -24,6 +24,7 @@ import { type LogicalEntry, LogicalTables } from "../metric/logical-tables.ts";
 import type { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
+import { ONE_SHARD, type Shards } from "../schema/shards.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { WriteTarget } from "../table/write-target.ts";
@@ -121,14 +122,20 @@ export class LiveTables {
   private readonly elsewhere: Pick<RowsElsewhere, "table" | "forget"> | undefined;
   /** By database, then by name: a write looks up each of its tables several times. */
   private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
+  /** By region, in each shard that is here. */
   private readonly byId: Map<TableId, TableEntry> = new Map();
+  private readonly shards: Shards;
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
   private renewals = 0;
 
-  /** @param elsewhere has the rows of tables as queries see them; undefined: they are here */
-  constructor(elsewhere?: Pick<RowsElsewhere, "table" | "forget">) {
+  /**
+   * @param shards by default tables are not cut
+   * @param elsewhere has the rows of tables as queries see them; undefined: they are here
+   */
+  constructor(shards: Shards = ONE_SHARD, elsewhere?: Pick<RowsElsewhere, "table" | "forget">) {
+    this.shards = shards;
     this.elsewhere = elsewhere;
   }
 
@@ -159,7 +166,7 @@ export class LiveTables {
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
-    const entry = this.byId.get(id);
+    const entry = this.ofTable(id);
     return entry === undefined ? this.shownLogical(this.logicalTables.byTableId(id)) : this.shown(entry);
   }
 
@@ -198,8 +205,14 @@ export class LiveTables {
     return this.byName.get(database)?.get(name);
   }
 
-  /** The table of an id, dropped ones apart. */
-  byTableId(id: TableId): TableEntry | undefined {
+  /** What a table has here, in the first of several shards, by the id that the catalogue has; dropped ones apart. */
+  ofTable(id: TableId): TableEntry | undefined {
+    const [region] = this.shards.regionsOf(id);
+    return region === undefined ? undefined : this.byId.get(region);
+  }
+
+  /** The table of a region, dropped ones apart. */
+  byRegionId(id: TableId): TableEntry | undefined {
     return this.byId.get(id);
   }
 
@@ -288,7 +301,7 @@ export class LiveTables {
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */
   remove(schema: TableSchema): TableEntry | undefined {
-    const entry = this.byId.get(schema.id);
+    const entry = this.ofTable(schema.id);
     if (entry === undefined) return undefined;
     this.deleteName(schema.database, schema.name);
     this.elsewhere?.forget(schema.id);

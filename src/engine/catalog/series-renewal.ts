@@ -29,7 +29,7 @@ const URGENT_BYTES_MIN = 1024 * 1024;
 /** A table whose registry was renewed in a hurry and that has come back to so much of it has what it needs. */
 const NEEDED_PART = 3 / 4;
 
-/** Series of a table in a shard from which a registry is renewed whose rows are elsewhere: beyond `SERIES_PER_TABLE_MAX` it takes no more. */
+/** Series of a table in a shard from which its registry is renewed where rows are elsewhere: one takes `SERIES_PER_TABLE_MAX`. */
 const ROWLESS_SERIES_MAX: number = SERIES_PER_TABLE_MAX / 2;
 
 /** Tables that are looked at in one stretch of the thread: 4 ms at most. */
@@ -74,6 +74,7 @@ export class SeriesRenewal {
   private readonly parts: SeriesRenewalParts;
   private readonly limits: SeriesRenewalLimits;
   private counted = 0;
+  private readonly uncount: () => void;
   private countedSeries = 0;
   private restUntil = 0;
   private round: Promise<void> | undefined;
@@ -83,7 +84,7 @@ export class SeriesRenewal {
   constructor(parts: SeriesRenewalParts) {
     this.parts = parts;
     this.limits = parts.limits ?? LIMITS;
-    parts.memory.register("series", { bytes: () => this.counted });
+    this.uncount = parts.memory.register("series", { bytes: () => this.counted });
   }
 
   /**
@@ -92,6 +93,11 @@ export class SeriesRenewal {
    */
   get seriesCount(): number {
     return this.countedSeries;
+  }
+
+  /** Has the server's memory forget these series: the engine is closed. */
+  close(): void {
+    this.uncount();
   }
 
   /** Counts, renews what is worth it, and refuses new series while they hold too much. To be called once a second. */
@@ -142,7 +148,7 @@ export class SeriesRenewal {
       (swap) => {
         sure.run("series begin anew", () => {
           swap();
-          if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
+          if (live.byRegionId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
           endSegments(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;

@@ -7,6 +7,7 @@ import { errorText, invalidArguments } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { TableId } from "../../base/units.ts";
+import type { Region } from "../../storage/region/region.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../../table/schema.ts";
@@ -16,6 +17,7 @@ import type { RowsElsewhere } from "../elsewhere.ts";
 import type { Flusher } from "../flush/flusher.ts";
 import type { LogTrimmer } from "../flush/log-trimmer.ts";
 import { changedOptions } from "../schema/schema-change.ts";
+import type { TableEntry } from "../catalog/live-tables.ts";
 import type { GoneTables, TablesInForce } from "../catalog/tables-in-force.ts";
 import type { CatalogPlan } from "../schema/catalog-plans.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
@@ -31,6 +33,11 @@ export interface TableChangesParts {
   readonly logger: Logger;
   /** Where the rows of tables are; undefined: here. */
   readonly elsewhere?: Pick<RowsElsewhere, "flush" | "truncate" | "timeBounds"> | undefined;
+  /**
+   * Takes away what the meta store has of the storage of dropped tables, and marks what has rows of dropped logical tables, where that did
+   * not go with the drop. @throws DbError StorageUnavailable
+   */
+  forgetStorage(gone: readonly TableId[], unclean: ReadonlySet<Region>): Promise<void>;
 }
 
 type CatalogChanges = Pick<
@@ -201,15 +208,28 @@ export class TableChanges implements CatalogChanges {
 
   private async leave({ entries, unclean }: GoneTables): Promise<void> {
     const { live } = this.tables;
-    const { compactor, flusher, threads, trimmer } = this.parts;
+    const { compactor } = this.parts;
     await this.meta.settled();
     for (const region of unclean) if (live.isLive(region)) compactor.poke(region);
-    if (entries.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
+    const regions = entries.map(({ table }) => table.region.schemaNow.id);
+    const forgotten = this.parts.forgetStorage(regions, unclean);
+    const isForgotten = await forgotten.then(
+      () => true,
+      () => false, // Told below, once memory is free.
+    );
+    // Rows of logical tables go with flushes and merges of their physical table.
+    if (entries.length > 0) await this.letGo(entries, isForgotten);
+    await forgotten;
+  }
+
+  /** @param deletes whether nothing names the files any more; else they stay until a start takes the entries away */
+  private async letGo(entries: readonly TableEntry[], deletes: boolean): Promise<void> {
+    const { flusher, threads, trimmer } = this.parts;
     await Promise.all(entries.map(({ table }) => threads.barrier(table.schema.id))); // Their memory comes back.
     await flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of entries) {
-      await flusher.forget(table.region);
-      await table.region.close(true);
+      if (deletes) await flusher.forget(table.region);
+      await table.region.close(deletes);
     }
     failPoint("drop.files-deleted");
     await trimmer.trim();

@@ -19,7 +19,7 @@ import type { TableChangesParts } from "./table-changes.ts";
 import type { TablesInForce } from "../catalog/tables-in-force.ts";
 
 /** What a truncation touches. */
-export interface TruncationParts extends TableChangesParts {
+export interface TruncationParts extends Omit<TableChangesParts, "forgetStorage" | "logger"> {
   readonly commits: Commits;
   readonly sequences: SequenceCounter;
 }
