@@ -149,7 +149,7 @@ export class MemoryCluster {
       if (this.happens(this.rates.answerLost)) return;
       this.travel(client, () => void this.running(client).then(settle));
     };
-    // A refusal says that nothing comes of the request: none is told once something came of its double, and nothing comes once one was told.
+    // A refusal says that nothing comes of the request: none is told once its double was taken, and nothing is taken once one was told.
     let fate: "open" | "applied" | "refused" = "open";
     const arrive = (): void => {
       if (this.isElecting() || this.happens(this.rates.refused)) {
