@@ -13,6 +13,8 @@ export const SEQUENCES_A_MESSAGE = 4096;
 
 /** What an engine asks of it. All calls fail with a DbError. */
 export interface FollowedSource {
+  /** Messages between two at which the log may begin (`writer-snapshots.ts`). Default: that of servers. */
+  readonly snapshotMessages?: number | undefined;
   /** Number of the last message, as of a moment after the call. */
   last(): Promise<number>;
   /** Lets messages up to `through` go. Twice does no harm. */

@@ -44,6 +44,8 @@ export interface FollowerParts {
   readonly sequences: SequenceCounter;
   readonly shards: Shards;
   readonly logger: Logger;
+  /** As of `FollowedSource`. */
+  readonly snapshotMessages: number | undefined;
   /** By the monotonic clock. */
   readonly nowMillis: () => number;
   regionOf(id: TableId): Region | undefined;
@@ -82,7 +84,7 @@ export class Follower {
     this.start = readStart(parts.meta);
     this.closed = readClosed(parts.meta);
     this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.segments.end(writer));
-    this.snapshots = new WriterSnapshots(this.start.number);
+    this.snapshots = new WriterSnapshots(this.start.number, parts.snapshotMessages);
     parts.sequences.sawUsed(newestOf(this.start.number));
   }
 

@@ -42,7 +42,7 @@ export interface RigNode {
 }
 
 /** How a node differs from the plain one. */
-export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "onBug">> {
+export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "snapshotMessages" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
@@ -130,7 +130,9 @@ export class ShardRig {
   /** Writes to the log of a shard. */
   writer(shard: number, name = "frontend"): ShardWriter {
     const port = name === "frontend" ? this.port : memoryPort(this.cluster, name);
-    const writer = new ShardWriter(port, shard, this.shards, (millis) => this.cluster.sleep(name, millis));
+    const { cluster } = this;
+    const sleep = (millis: number): Promise<void> => cluster.sleep(name, millis);
+    const writer = new ShardWriter(port, shard, this.shards, { sleep, nowMillis: () => cluster.time.monotonicMillis() });
     writer.catalogVersion = this.mirror.version;
     return writer;
   }
@@ -165,7 +167,7 @@ async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: num
     sleep: (millis) => cluster.sleep(port.identity, millis),
     shards,
     logger: silentLogger,
-    onLost: unexpectedBug,
+    onLost: () => undefined, // Of a process that is killed.
   });
 }
 

@@ -1,11 +1,12 @@
 /**
  * A writer to the log of a shard, by the rules of `src/engine/log/writers.ts`: one record after the other, each acknowledged before the
- * next is appended; after an append without an answer a new segment, and the same record again.
+ * next is appended; after an append without an answer a new segment, and the same record again. A segment is given up after a minute, and
+ * answers that come 90 s after it began are not believed.
  */
 import { type TableId, type WriterId, tableId } from "../../../src/base/units.ts";
 import { encodeRecordParts, encodeRecords, RECORDS_OVERHEAD_BYTES, recordBytes } from "../../../src/cluster/log-message/log-message.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
-import { portFailureOf } from "../../../src/cluster/port/port-error.ts";
+import { PortError, portFailureOf } from "../../../src/cluster/port/port-error.ts";
 import { INT64 } from "../../../src/column/data-type.ts";
 import { newWriterId } from "../../../src/engine/log/log-writer.ts";
 import type { Shards } from "../../../src/engine/schema/shards.ts";
@@ -21,6 +22,15 @@ export interface WrittenRow {
   readonly tag: string;
   readonly time: number;
   readonly value: number;
+}
+
+const SEGMENT_MILLIS = 60_000;
+const BELIEVED_MILLIS = 90_000;
+
+/** How a writer waits. */
+export interface WriterTime {
+  readonly sleep: (millis: number) => Promise<void>;
+  readonly nowMillis: () => number;
 }
 
 interface Known {
@@ -43,29 +53,49 @@ export class ShardWriter {
   private readonly shards: Shards;
   private readonly arena: Arena = new Arena(new SlabPool(0));
   private readonly known: Map<TableId, Known> = new Map();
-  private readonly sleep: (millis: number) => Promise<void>;
+  /** Messages of records that got no answer: they may come at any time. */
+  readonly late: Uint8Array<ArrayBuffer>[] = [];
+  private readonly time: WriterTime;
+  /** When the segment's first record was made. */
+  private beganMillis: number | undefined;
 
-  constructor(port: ClusterPort, shard: number, shards: Shards, sleep: (millis: number) => Promise<void>) {
+  constructor(port: ClusterPort, shard: number, shards: Shards, time: WriterTime) {
     this.port = port;
     this.shard = shard;
     this.shards = shards;
-    this.sleep = sleep;
+    this.time = time;
   }
 
   /** Writes rows of tables as one record; resolves when it is acknowledged. */
   async write(...entries: readonly (readonly [schema: TableSchema, rows: readonly WrittenRow[]])[]): Promise<void> {
     const number = ++this.number;
+    if (this.ageMillis > SEGMENT_MILLIS) this.nextSegment();
     for (;;) {
+      this.beganMillis ??= this.time.nowMillis();
+      const messages = this.messagesOf(this.record(number, entries));
       try {
-        await this.append(this.record(number, entries));
-        return;
+        const last = await this.append(messages);
+        if (this.ageMillis <= BELIEVED_MILLIS) {
+          this.acknowledged = last;
+          return;
+        }
       } catch (error) {
         const failure = portFailureOf(error);
         if (failure !== "unknown" && failure !== "unavailable" && failure !== "full") throw error;
       }
-      this.segment++;
-      await this.sleep(100);
+      this.late.push(...messages);
+      this.nextSegment();
+      await this.time.sleep(100);
     }
+  }
+
+  private get ageMillis(): number {
+    return this.beganMillis === undefined ? 0 : this.time.nowMillis() - this.beganMillis;
+  }
+
+  private nextSegment(): void {
+    this.segment++;
+    this.beganMillis = undefined;
   }
 
   /** The bytes of a record: of the next, or of one that nobody acknowledged. */
@@ -77,13 +107,21 @@ export class ShardWriter {
     );
   }
 
-  async append(record: readonly Uint8Array[]): Promise<void> {
-    const { messageBytesMax } = this.port;
-    if (recordBytes(record) + RECORDS_OVERHEAD_BYTES + 4 <= messageBytesMax) {
-      this.acknowledged = await this.port.log.append(this.shard, encodeRecords([record]));
-      return;
+  /** Appends messages, one behind the other; returns the number of the last. */
+  async append(messages: readonly Uint8Array[]): Promise<number> {
+    let last = 0;
+    for (const message of messages) {
+      const number = await this.port.log.append(this.shard, message);
+      if (number <= last) throw new PortError("unknown", "parts have to be in order");
+      last = number;
     }
-    for (const part of encodeRecordParts(record, messageBytesMax - 64)) this.acknowledged = await this.port.log.append(this.shard, part);
+    return last;
+  }
+
+  messagesOf(record: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
+    const { messageBytesMax } = this.port;
+    const isShort = recordBytes(record) + RECORDS_OVERHEAD_BYTES + 4 <= messageBytesMax;
+    return isShort ? [encodeRecords([record])] : encodeRecordParts(record, messageBytesMax - 64);
   }
 
   private entry(schema: TableSchema, rows: readonly WrittenRow[]): RecordEntry {
