@@ -17,7 +17,7 @@ import { type CatalogSnapshot, decodeSnapshot, encodeSnapshot } from "./catalog-
 import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
 
 /** Changes between two snapshots. Reason: a start reads so many messages twice at most, about 2 s. */
-export const CHANGES_BETWEEN = 1000;
+const CHANGES_BETWEEN = 1000;
 
 /** A manifest that no shard has: a list as any other, in the stream of manifests. */
 const SNAPSHOTS_NUMBER = 2 ** 20;
