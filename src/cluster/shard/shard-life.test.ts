@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
 import { type OpenRigShard, type RigNode, rowsOf, ShardRig } from "../../../test/support/cluster/shard-rig.ts";
-import type { ShardWriter, WrittenRow } from "../../../test/support/cluster/shard-writer.ts";
+import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
+import type { ShardWriter } from "../../../test/support/cluster/shard-writer.ts";
 import { DbError } from "../../base/error.ts";
 import type { TableSchema } from "../../table/schema.ts";
 
@@ -172,7 +173,7 @@ class Life {
 
 async function live(seed: number): Promise<Life> {
   const random = seededRandom(seed);
-  const messageBytesMax = random.below(2) === 0 ? 1024 * 1024 : 600;
+  const messageBytesMax = random.below(2) === 0 ? 1024 * 1024 : 260;
   const rig = await ShardRig.start({ seed });
   (rig.cluster as { messageBytesMax: number }).messageBytesMax = messageBytesMax;
   const tables = { log: await rig.table("log", { append_mode: "true" }), last: await rig.table("last") };

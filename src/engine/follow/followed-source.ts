@@ -26,6 +26,8 @@ export interface FollowedSource {
 /** A record of it. */
 export interface FollowedRecord extends DecodedRecord {
   readonly sequence: number;
+  /** The message that it begins in: an earlier one where it came in parts. */
+  readonly first: number;
 }
 
 /** A message of it. */
@@ -34,8 +36,6 @@ export interface FollowedMessage {
   readonly bytes: number;
   /** Those that are whole with this message. Their bytes are borrowed until the engine has taken the message. */
   readonly records: readonly FollowedRecord[];
-  /** The message that the first of these records begins in: an earlier one where it came in parts. */
-  readonly first: number;
   /** The message that a record begins in which is not whole yet; undefined: there is none. */
   readonly open: number | undefined;
 }

@@ -23,6 +23,7 @@ import { plainParts } from "../../engine/plain-parts.ts";
 import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";
+import { RecordMaker } from "./record-maker.ts";
 import { ShardWriter } from "./shard-writer.ts";
 
 /** A shard that a node has open. */
@@ -132,9 +133,9 @@ export class ShardRig {
     const port = name === "frontend" ? this.port : memoryPort(this.cluster, name);
     const { cluster } = this;
     const sleep = (millis: number): Promise<void> => cluster.sleep(name, millis);
-    const writer = new ShardWriter(port, shard, this.shards, { sleep, nowMillis: () => cluster.time.monotonicMillis() });
-    writer.catalogVersion = this.mirror.version;
-    return writer;
+    const records = new RecordMaker(shard, this.shards);
+    records.catalogVersion = this.mirror.version;
+    return new ShardWriter(port, shard, records, { sleep, nowMillis: () => cluster.time.monotonicMillis() });
   }
 
   /** Makes a table of one tag and one field. */
