@@ -10,7 +10,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LeaseChanges, Leases, LeaseState } from "../port/leases.ts";
-import { portFailureOf } from "../port/port-error.ts";
+import { type PortFailure, portFailureOf } from "../port/port-error.ts";
 import type { Directory, KnownNode, ShardClaim, ShardOwner, ShardProgress } from "./directory.ts";
 import { CLUSTER_SHARDS_MAX, JOIN_MILLIS, LAG_RECORD_BYTES, RENEW_MILLIS } from "./limits.ts";
 import { isNodeId } from "./node-id.ts";
@@ -50,6 +50,8 @@ export class FollowedDirectory implements Directory {
   private readonly epochs = new Map<number, number>();
   /** Names of leases whose value cannot be read and was reported. */
   private readonly reported = new Set<string>();
+  /** How following them failed last; undefined: it does not. */
+  private failing: PortFailure | undefined;
   private sorted: readonly KnownNode[] | undefined;
   private change: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   private readonly listeners = new Set<() => void>();
@@ -138,13 +140,17 @@ export class FollowedDirectory implements Directory {
           if (isFirst) this.forgetUntold(told);
           this.take(told, isFirst ? told.leases.keys() : told.changed);
           isFirst = false;
+          this.failing = undefined;
           start();
         }
       } catch (error) {
         const failure = portFailureOf(error);
         if (failure === "closed") return fail(error);
         if (failure === undefined) throw error;
-        if (!signal.aborted) this.parts.logger.error({ failure, error: errorText(error) }, "leases cannot be followed; tried again");
+        if (!signal.aborted && failure !== this.failing) {
+          this.failing = failure;
+          this.parts.logger.error({ failure, error: errorText(error) }, "leases cannot be followed; tried again until they can");
+        }
       }
       if (!signal.aborted) await this.waits.wait(RENEW_MILLIS);
     }

@@ -25,12 +25,16 @@ export interface LeaseParts {
 export interface LeaseUser {
   /** What others are to know; asked before each call. */
   value(): string;
-  /** Another has it now, or the port is closed. Called once at most, and not after `release`. */
-  onOusted(): void;
+  /** Another has it now ("held"), or the port is closed. Called once at most, and not after `release`. */
+  onOusted(why: "held" | "closed"): void;
 }
 
-/** Failures that a server's operator has to know of, and that do not pass by themselves. */
 const LASTING: ReadonlySet<PortFailure> = new Set(["denied", "vanished", "went-back", "too-large"]);
+
+/** Whether a failure does not pass by itself, so that an operator has to know of it. */
+export function isLasting(failure: PortFailure): boolean {
+  return LASTING.has(failure);
+}
 
 /** See the file header. */
 export class HeldLease {
@@ -104,9 +108,9 @@ export class HeldLease {
       if (this.isEnding) return;
       const begun = this.parts.timers.monotonicMillis();
       const outcome = await this.renewOnce();
-      if (outcome === "ousted") {
+      if (outcome === "held" || outcome === "closed") {
         this.isLost = true;
-        if (!this.isEnding) this.user.onOusted();
+        if (!this.isEnding) this.user.onOusted(outcome);
         return;
       }
       const spent = this.parts.timers.monotonicMillis() - begun;
@@ -114,15 +118,14 @@ export class HeldLease {
     }
   }
 
-  private async renewOnce(): Promise<"renewed" | "late" | "again" | "ousted"> {
+  private async renewOnce(): Promise<"renewed" | "late" | "again" | "held" | "closed"> {
     const { leases, timers, logger } = this.parts;
     const value = this.user.value();
     const call = (signal: AbortSignal): Promise<Lease | "lost" | "held"> =>
       this.isLost ? leases.take(this.name, value, { signal }) : leases.renew(this.lease, value, { signal });
     try {
       const next = await within(timers, RENEW_CALL_MILLIS, call);
-      if (next === "late") return "late";
-      if (next === "held") return "ousted";
+      if (next === "late" || next === "held") return next;
       if (next === "lost") {
         this.isLost = true;
         return "late"; // Taken again at once.
@@ -133,7 +136,7 @@ export class HeldLease {
       this.reported = undefined;
       return "renewed";
     } catch (error) {
-      return this.failed(error) === "closed" ? "ousted" : "again";
+      return this.failed(error) === "closed" ? "closed" : "again";
     }
   }
 
@@ -141,7 +144,7 @@ export class HeldLease {
   private failed(error: unknown): PortFailure {
     const failure = portFailureOf(error);
     if (failure === undefined) throw error;
-    if (LASTING.has(failure) && failure !== this.reported) {
+    if (isLasting(failure) && failure !== this.reported) {
       this.parts.logger.error(
         { lease: this.name, failure, error: errorText(error) },
         "a lease cannot be renewed; tried again until it can",

@@ -99,7 +99,10 @@ export class NodeMember {
   /** Asks until the lease is held, or it is certain that another process renews it, or servers stay silent for too long. */
   private async takenLease(): Promise<HeldLease> {
     const { timers, leases } = this.parts;
-    const user: LeaseUser = { value: () => this.value(), onOusted: () => this.news.onOusted(this.refusal("goes on as")) };
+    const user: LeaseUser = {
+      value: () => this.value(),
+      onOusted: (why) => this.news.onOusted(why === "held" ? this.refusal("goes on as") : this.closed()),
+    };
     const waits = new Waits(timers);
     const begun = timers.monotonicMillis();
     let heldSince: number | undefined;
@@ -139,6 +142,10 @@ export class NodeMember {
       : "another process";
     const what = verb === "joins as" ? "join the cluster" : "stay in the cluster";
     return new DbError(StatusCode.InvalidArguments, `cannot ${what} as node ${id}: ${who} has this id; each node needs one of its own`);
+  }
+
+  private closed(): DbError {
+    return new DbError(StatusCode.StorageUnavailable, `cannot stay in the cluster as node ${this.facts.id}: the connection was closed`);
   }
 
   private value(): string {

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { type OwnerNode, OwnerNodes } from "../../../test/support/cluster/owner-nodes.ts";
+import { VirtualTime } from "../../../test/support/cluster/virtual-time.ts";
 import { END_MILLIS } from "./limits.ts";
 import { assign } from "./ranking.ts";
 
@@ -14,16 +15,16 @@ const CHAOS_MILLIS = 120_000;
 /** Longest that a client is still cut off or stopped when the chaos is over, and late requests come. */
 const AFTER_MILLIS = 20_000;
 
-const clusters: MemoryCluster[] = [];
+const times: VirtualTime[] = [];
 
 function madeCluster(seed: number): MemoryCluster {
-  const cluster = new MemoryCluster({ seed });
-  clusters.push(cluster);
-  return cluster;
+  const time = new VirtualTime();
+  times.push(time);
+  return new MemoryCluster({ seed, time });
 }
 
 afterEach(() => {
-  for (const { time } of clusters.splice(0)) time.end();
+  for (const time of times.splice(0)) time.end();
 });
 
 /** A cluster of three nodes that runs well, and then does not. */

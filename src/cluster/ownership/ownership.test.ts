@@ -2,20 +2,21 @@ import { afterEach, expect, test } from "bun:test";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { type OwnerNode, OwnerNodes } from "../../../test/support/cluster/owner-nodes.ts";
+import { VirtualTime } from "../../../test/support/cluster/virtual-time.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { assign } from "./ranking.ts";
 
-const clusters: MemoryCluster[] = [];
+const times: VirtualTime[] = [];
 
 afterEach(() => {
-  for (const { time } of clusters.splice(0)) time.end();
+  for (const time of times.splice(0)) time.end();
 });
 
 function madeNodes(shards: number): OwnerNodes {
-  const cluster = new MemoryCluster();
-  clusters.push(cluster);
-  return new OwnerNodes(cluster, shards);
+  const time = new VirtualTime();
+  times.push(time);
+  return new OwnerNodes(new MemoryCluster({ time }), shards);
 }
 
 /** Whether all shards are served by the nodes that should own them. */

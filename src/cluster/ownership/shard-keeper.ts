@@ -208,14 +208,16 @@ export class ShardKeeper {
       const isFree = lease === undefined || lease.holder === identity;
       if (isFree && this.placement.isTurnOf(nodeId, shard)) free.push(shard);
     }
-    free.sort((one, other) => this.placement.unservedMillis(other) - this.placement.unservedMillis(one) || one - other);
+    const isOurs = (shard: number): number => (this.placement.assignedTo(shard)?.id === nodeId ? 1 : 0);
+    free.sort((one, other) => isOurs(other) - isOurs(one) || one - other);
     for (const shard of free.slice(0, Math.max(0, OPENINGS_MAX - opening))) this.take(shard);
   }
 
   private take(shard: number): void {
     const { parts, placement, kept } = this;
     const assigned = placement.assignedTo(shard);
-    if (assigned !== undefined && assigned.id !== parts.nodeId) kept.keep(shard, assigned.identity);
+    const isOutOfTurn = assigned !== undefined && assigned.id !== parts.nodeId;
+    const unkeep = isOutOfTurn ? kept.keep(shard, assigned.identity) : undefined;
     const tenure = new Tenure(shard, parts, {
       openMillis: OPEN_MILLIS * 2 ** Math.min(4, this.failures.times(shard)),
       isKept: () => kept.isKept(shard, placement.assignedTo(shard)?.identity),
@@ -223,7 +225,10 @@ export class ShardKeeper {
     this.tenures.set(shard, tenure);
     this.ending.set(
       tenure,
-      tenure.run().then((end) => this.over(tenure, end)),
+      tenure.run().then((end) => {
+        if (!Number.isFinite(tenure.servedSinceMillis)) unkeep?.();
+        this.over(tenure, end);
+      }),
     );
   }
 

@@ -18,7 +18,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import type { OpenShard, ShardHost } from "../shard/shard-host.ts";
-import { HeldLease, type LeaseParts } from "./held-lease.ts";
+import { HeldLease, isLasting, type LeaseParts } from "./held-lease.ts";
 import { END_MILLIS } from "./limits.ts";
 import type { ShardState } from "./directory.ts";
 import { encodeShardValue } from "./shard-value.ts";
@@ -45,7 +45,7 @@ export type TenureEnd =
   /** Another has the lease. */
   | { readonly kind: "held" }
   /** The servers did not give the lease. */
-  | { readonly kind: "unanswered"; readonly reason: string }
+  | { readonly kind: "unanswered" }
   /** It could not be opened, or not go on. */
   | { readonly kind: "failed"; readonly reason: string }
   /** It was told to end, or another took it. */
@@ -72,6 +72,8 @@ export class Tenure {
   private isOrdered = false;
   private lost: string | undefined;
   private isStopping = false;
+  /** Resolves when an end that takes its time has to be a short one. */
+  private readonly hurry: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   private held: HeldLease | undefined;
   private hostNow: ShardHost | undefined;
   private servedSince = Number.POSITIVE_INFINITY;
@@ -92,14 +94,16 @@ export class Tenure {
     try {
       held = await HeldLease.take(`lease.${shard}`, parts, user);
     } catch (error) {
-      if (portFailureOf(error) === undefined) throw error;
-      return { kind: "unanswered", reason: errorText(error) };
+      const failure = portFailureOf(error);
+      if (failure === undefined) throw error;
+      return isLasting(failure) ? this.notOpened(errorText(error), error) : { kind: "unanswered" };
     }
     if (held === "held") return { kind: "held" };
-    if (held === "late") return { kind: "unanswered", reason: "the servers do not answer" };
+    if (held === "late") return { kind: "unanswered" };
     this.held = held;
     try {
-      return held.isHeld ? await this.openAndServe() : { kind: "unanswered", reason: "the answer came after the lease's end" };
+      if (this.isOrdered) return { kind: "ended" };
+      return held.isHeld ? await this.openAndServe() : { kind: "unanswered" }; // This process stood still meanwhile.
     } finally {
       await held.release();
     }
@@ -141,7 +145,10 @@ export class Tenure {
   /** Ends it. Told twice, the first one counts, but "stop" also makes an end that is under way a short one. */
   end(order: EndOrder): void {
     this.isOrdered = true;
-    if (order.kind === "stop" || order.kind === "ousted") this.isStopping = true;
+    if (order.kind === "stop" || order.kind === "ousted") {
+      this.isStopping = true;
+      this.hurry.resolve();
+    }
     this.order.resolve(order);
   }
 
@@ -208,6 +215,7 @@ export class Tenure {
     if (this.lost !== undefined) return;
     this.lost = errorText(why);
     if (this.stateNow === "serving") this.logger.warn({ shard: this.shard, reason: this.lost }, "a shard was lost here");
+    this.hurry.resolve();
     this.order.resolve({ kind: "lost", reason: this.lost });
   }
 
@@ -217,7 +225,7 @@ export class Tenure {
     const begun = timers.monotonicMillis();
     if (order.kind === "hand-over" && beforeHandOver !== undefined) {
       try {
-        await within(timers, END_MILLIS, () => beforeHandOver(host));
+        await within(timers, END_MILLIS, () => Promise.race([beforeHandOver(host), this.hurry.promise]));
       } catch (error) {
         logger.warn({ shard, reason: errorText(error) }, "a shard cannot be flushed before it is handed over");
       }
