@@ -9,7 +9,7 @@ import type { ShardClaim } from "./directory.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
 import { encodeNodeValue, type NodeValue } from "./node-value.ts";
 import { encodeShardValue } from "./shard-value.ts";
-import { readStatus, statusOf } from "./status.ts";
+import { readStatus, type ShardStatus, statusOf } from "./status.ts";
 
 const times: VirtualTime[] = [];
 
@@ -122,23 +122,19 @@ test("who waits for a change is told of each, also of how far nodes are; ownersh
 test("what a watch that begins anew does not tell is gone", async () => {
   const { time, logged } = made();
   const lives = { holder: "p", value: nodeText("p"), number: 1 };
-  const rounds: (readonly [string, LeaseChanges["leases"]][] | PortError)[] = [
-    [
-      [
-        "node.a",
-        new Map([
-          ["node.a", lives],
-          ["lease.0", { holder: "p", value: claimText("a"), number: 2 }],
-        ]),
-      ],
-    ],
+  const owned = { holder: "p", value: claimText("a"), number: 2 };
+  const rounds: (LeaseChanges["leases"] | PortError)[] = [
+    new Map([
+      ["node.a", lives],
+      ["lease.0", owned],
+    ]),
     new PortError("vanished", "the stream is gone"),
-    [["node.a", new Map([["node.a", lives]])]],
+    new Map([["node.a", lives]]),
   ];
   const watch = async function* ({ signal }: { signal?: AbortSignal | undefined } = {}): AsyncGenerator<LeaseChanges> {
     const round = rounds.shift();
-    if (round instanceof PortError) throw round;
-    for (const [, leases] of round ?? []) yield { leases, changed: new Set(leases.keys()) };
+    if (round === undefined || round instanceof PortError) throw round ?? new PortError("vanished", "the stream is gone");
+    yield { leases: round, changed: new Set(round.keys()) };
     await time.sleep(1000);
     if (rounds.length > 0) throw new PortError("vanished", "the stream is gone");
     while (signal?.aborted !== true) await time.sleep(1000);
@@ -173,6 +169,8 @@ test("status is plain data of all nodes and shards, read without being a member"
   await leases.take("lease.1", claimText("a", { isKept: true }));
   await leases.take("lease.2", claimText("a", { state: "closing" }));
   const status = await readStatus(memoryPort(cluster, "x"), 3, { timers: time, logger: logged.logger });
+  const nobody: Partial<ShardStatus> = { nodeId: undefined, applied: undefined, lagRecords: undefined, memoryBytes: undefined };
+  const its = { nodeId: "a", assignedId: "a" };
   expect(structuredClone(status)).toEqual({
     nodes: [
       {
@@ -188,10 +186,10 @@ test("status is plain data of all nodes and shards, read without being a member"
       },
     ],
     shards: [
-      { shard: 0, state: "free", assignedId: "a", isKept: false, epoch: 0 },
-      { shard: 1, state: "serving", nodeId: "a", assignedId: "a", isKept: true, epoch: 3, applied: 10, lagRecords: 5, memoryBytes: 100 },
-      { shard: 2, state: "closing", nodeId: "a", assignedId: "a", isKept: false, epoch: 3 },
-    ],
+      { ...nobody, ...its, shard: 0, state: "free", nodeId: undefined, isKept: false, epoch: 0 },
+      { ...its, shard: 1, state: "serving", isKept: true, epoch: 3, applied: 10, lagRecords: 5, memoryBytes: 100 },
+      { ...nobody, ...its, shard: 2, state: "closing", isKept: false, epoch: 3 },
+    ] as ShardStatus[],
   });
 });
 

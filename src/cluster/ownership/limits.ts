@@ -5,11 +5,21 @@ import { LEASE_VALUE_BYTES_MAX } from "../port/limits.ts";
 /** Most shards of a cluster. Reason: a node may own all of them, and tells of each in one value. */
 export const CLUSTER_SHARDS_MAX = 1024;
 
-/** How often a lease is renewed, in milliseconds. Reason: four may fail before it ends. */
-export const RENEW_MILLIS = 1000;
+/** Most data nodes of a cluster. Reason: each tells all others each second; above it nodes are passed over, and named in the log. */
+export const NODES_MAX = 2048;
 
-/** How long a renewal waits for its answer, in milliseconds: three fit into the time of a lease. */
-export const RENEW_CALL_MILLIS = 1500;
+/** Pairs of a shard and a node that there can be. Reason: a score and the place of its pair fit into one double, 53 bits. */
+export const PAIRS_MAX: number = 2 ** 21;
+assert(CLUSTER_SHARDS_MAX * NODES_MAX <= PAIRS_MAX, "all shards have a score for all nodes");
+
+/** A lease is renewed so often in its time: each second where it has 5 s. Reason: four may fail before it ends. */
+export const RENEWALS_PER_LEASE = 5;
+
+/** Most renewals without an answer in the time of a lease: each waits for 1.5 s where it has 5 s. */
+export const SILENT_RENEWALS_MAX: number = 10 / 3;
+
+/** How soon leases are followed again after that failed, in milliseconds. */
+export const FOLLOW_AGAIN_MILLIS = 1000;
 
 /** How soon a call to the leases that failed is made again, in milliseconds. */
 export const AGAIN_MILLIS = 250;

@@ -11,7 +11,7 @@ import { PortError, portFailureOf } from "../port/port-error.ts";
 import type { ShardProgress } from "./directory.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
 import { HeldLease, type LeaseParts, type LeaseUser } from "./held-lease.ts";
-import { AGAIN_MILLIS, JOIN_MILLIS, RENEW_MILLIS } from "./limits.ts";
+import { AGAIN_MILLIS, JOIN_MILLIS, RENEWALS_PER_LEASE } from "./limits.ts";
 import { checkNodeId } from "./node-id.ts";
 import { encodeNodeValue, isAddress } from "./node-value.ts";
 import { Waits } from "./timers.ts";
@@ -112,7 +112,7 @@ export class NodeMember {
       if (result instanceof HeldLease) return result;
       // Servers that do not answer may let leases stay for longer.
       heldSince = result === "held" ? (heldSince ?? now) : undefined;
-      if (heldSince !== undefined && now - heldSince > leases.ttlMillis + RENEW_MILLIS) throw this.refusal("joins as");
+      if (heldSince !== undefined && now - heldSince > leases.ttlMillis * (1 + 1 / RENEWALS_PER_LEASE)) throw this.refusal("joins as");
       if (result !== "held" && now - begun > JOIN_MILLIS) {
         throw new DbError(StatusCode.StorageUnavailable, `cannot join the cluster as node ${this.facts.id}: the servers do not answer`, {
           cause: result,
