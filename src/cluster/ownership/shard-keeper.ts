@@ -177,7 +177,8 @@ export class ShardKeeper {
     const { shard, host } = tenure;
     const told = directory.leaseOf(shard);
     const isTaken = told !== undefined && told.holder !== identity && tenure.leaseNumber > 0 && told.number > tenure.leaseNumber;
-    const isFenced = host !== undefined && directory.highestEpoch(shard) > host.epoch;
+    const { epochAtStart } = tenure.options;
+    const isFenced = host !== undefined && directory.highestEpoch(shard) > Math.max(host.epoch, epochAtStart);
     if (isTaken || isFenced) tenure.end({ kind: "ousted" });
   }
 
@@ -219,6 +220,7 @@ export class ShardKeeper {
     const isOutOfTurn = assigned !== undefined && assigned.id !== parts.nodeId;
     const unkeep = isOutOfTurn ? kept.keep(shard, assigned.identity) : undefined;
     const tenure = new Tenure(shard, parts, {
+      epochAtStart: parts.directory.highestEpoch(shard),
       openMillis: OPEN_MILLIS * 2 ** Math.min(4, this.failures.times(shard)),
       isKept: () => kept.isKept(shard, placement.assignedTo(shard)?.identity),
     });

@@ -34,6 +34,8 @@ export interface TenureParts extends LeaseParts {
 
 /** What one tenure is told. */
 export interface TenureOptions {
+  /** The highest epoch that was told of the shard before. */
+  readonly epochAtStart: number;
   /** How long opening may take. */
   readonly openMillis: number;
   /** Whether this node keeps a shard that is another's by rank; asked before each renewal. */
@@ -64,8 +66,8 @@ type Order = EndOrder | { readonly kind: "lost"; readonly reason: string } | { r
 /** See the file header. */
 export class Tenure {
   readonly shard: number;
+  readonly options: TenureOptions;
   private readonly parts: TenureParts;
-  private readonly options: TenureOptions;
   private readonly logger: Logger;
   private readonly order: PromiseWithResolvers<Order> = Promise.withResolvers<Order>();
   private stateNow: ShardState = "opening";
