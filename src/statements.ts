@@ -36,7 +36,7 @@ const QUERIES_PART = 1 / 2;
 const FREE_PART = 1 / 16;
 
 /** What runs parts of large scans; closed with the statements. */
-type Workers = QueryWorkers & { close(): void };
+type Workers = QueryWorkers & { close?(): void };
 
 /** Opens the facade; `opened` closes it. @throws DbError StorageUnavailable */
 export async function openStatements(
@@ -52,7 +52,7 @@ export async function openStatements(
   registerPlanMetrics(metrics, plans);
   const watch = statementWatch(settings, { metrics, logger: log.logger("query") }, tracer);
   const limits = { ...statementLimits(settings, memory), spill, workers, plans, watch };
-  for (const each of [workers, limits.calls]) opened.defer(() => each?.close());
+  for (const each of [workers, limits.calls]) opened.defer(() => each?.close?.());
   const db = new LocalDb(engine, scheduler, limits, buildInfo(), externalFiles(settings.storage));
   const slow = keepSlowStatements(settings, db, watch, log);
   opened.defer(() => slow?.flush());

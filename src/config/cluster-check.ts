@@ -78,8 +78,9 @@ function checkInternal(cluster: ClusterSettings, role: Role, start: string): voi
   if (needsCert && tlsCertPath === "") {
     throw new ConfigError(`${start}: \`cluster.tls.mode\` "${tlsMode}" needs \`cluster.tls.cert_path\` and \`cluster.tls.key_path\``);
   }
-  if (tlsMode === "mutual" && tlsCaCertPath === "") {
-    throw new ConfigError(`${start}: \`cluster.tls.mode\` "mutual" needs \`cluster.tls.ca_cert_path\`: whose certificates count`);
+  const needsCa = tlsMode === "mutual" || (tlsMode === "require" && role === "frontend");
+  if (needsCa && tlsCaCertPath === "") {
+    throw new ConfigError(`${start}: \`cluster.tls.mode\` "${tlsMode}" needs \`cluster.tls.ca_cert_path\`: whose certificates count`);
   }
   if (tlsMode !== "mutual" && secret === undefined && secretPath === "") {
     throw new ConfigError(

@@ -146,7 +146,7 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     key: "cluster.tls.ca_cert_path",
     kind: filePath,
     default: "",
-    reason: "Whose signature makes a certificate of the cluster, as PEM. Empty: those that the machine trusts; mutual needs it.",
+    reason: "Whose signature makes a certificate of the cluster, as PEM. Frontends need it with TLS; data nodes with mutual.",
   },
   natsUser: {
     key: "cluster.nats.user",

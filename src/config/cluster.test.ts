@@ -92,6 +92,12 @@ describe("a part of a cluster", () => {
     }
   });
 
+  test("knows whose certificates count", () => {
+    const env = { ...NEEDED, VARVE__CLUSTER__TLS__MODE: "require" };
+    checkRefused("frontend", { env }, '`cluster.tls.mode` "require" needs `cluster.tls.ca_cert_path`');
+    expect(start("frontend", { env: { ...env, VARVE__CLUSTER__TLS__CA_CERT_PATH: "a" } }).warnings).toEqual([]);
+  });
+
   test("with certificates of both sides needs no secret", () => {
     const env = { ...COMMON, ...STORE };
     const toml = '[cluster.tls]\nmode = "mutual"\ncert_path = "c"\nkey_path = "k"\nca_cert_path = "a"';

@@ -122,5 +122,5 @@ function flagUsage(flag: Flag): string {
 function defaultOf(flag: StartFlag): string {
   const knob = flag.key === undefined || flag.value === undefined ? undefined : KNOB_OF_KEY.get(flag.key);
   const text = knob?.kind.toToml(knob.default);
-  return text === undefined ? "" : ` (default: ${text.replaceAll('"', "")})`;
+  return text === undefined || text === "[]" ? "" : ` (default: ${text.replaceAll('"', "")})`;
 }

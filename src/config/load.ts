@@ -4,6 +4,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { checkCluster } from "./cluster-check.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import { type Command, readCommandLine, type StartCommand } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
 import { readEnv } from "./env-layer.ts";
@@ -47,6 +48,27 @@ export function loadSettings(sources: Sources): Startup {
   const command = readCommandLine(sources.argv, sources.tools);
   if (command.kind !== "start") return command;
   const { role } = command;
+  const { settings, raws, warnings } = readAll(command, sources);
+  checkCluster(role, settings);
+  return { kind: "start", role, settings, warnings: [...warnings, ...check(settings, raws, role)] };
+}
+
+/** What a part of a cluster is configured with, for who only asks a cluster: not checked as a whole. @throws ConfigError */
+export function loadClusterSettings(sources: Sources): ClusterSettings {
+  const command = readCommandLine(sources.argv, sources.tools);
+  assert(command.kind === "start", "who asks a cluster reads what a part of it would start with");
+  return readAll(command, sources).settings.cluster;
+}
+
+interface ReadSettings {
+  readonly settings: Settings;
+  readonly raws: ReadonlyMap<string, RawSetting>;
+  readonly warnings: readonly string[];
+}
+
+/** Reads all sources; each key is checked for itself. */
+function readAll(command: StartCommand, sources: Sources): ReadSettings {
+  const { role } = command;
   const prefixes = command.envPrefix === undefined ? [ENV_PREFIXES[role], ENV_PREFIX_ALIAS] : [command.envPrefix];
   const env = readEnv(sources.env, prefixes, role);
   const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile, role);
@@ -63,10 +85,7 @@ export function loadSettings(sources: Sources): Startup {
     const why = unused ?? inert;
     if (why !== undefined) warnings.push(`\`${knob.key}\` in ${raw.source} has no effect: ${why}`);
   }
-  const settings = assemble(values);
-  checkCluster(role, settings);
-  warnings.push(...check(settings, raws, role));
-  return { kind: "start", role, settings, warnings };
+  return { settings: assemble(values), raws, warnings };
 }
 
 /** @throws ConfigError; quotes the value unless it may hold a password */

@@ -86,13 +86,22 @@ const HOUSES: Readonly<Record<string, House>> = {
     apart: { name: "node.ts", but: "contract" },
   },
   "src/cluster": {
-    ranks: [["port"], ["log-message", "meta-log", "nats"], ["catalog", "lanes"], ["shard"], ["ownership"], ["wire"], ["remote", "serve"]],
+    ranks: [
+      ["port"],
+      ["log-message", "meta-log", "nats"],
+      ["catalog", "lanes"],
+      ["shard"],
+      ["ownership"],
+      ["wire"],
+      ["remote", "serve"],
+      ["frontend"],
+    ],
     contracts: [],
   },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],

@@ -124,6 +124,11 @@ export class ShardLane implements RecordLane {
   private fatal: string | undefined;
   private onIdle: (() => void) | undefined;
 
+  /** Number of the last message of the log that was acknowledged; 0 before the first. */
+  get newest(): number {
+    return this.lastNumber;
+  }
+
   constructor(parts: ShardLaneParts) {
     this.parts = parts;
     this.messageBytes = Math.min(parts.port.messageBytesMax, LANE_MESSAGE_BYTES_MAX);
@@ -160,6 +165,10 @@ export class ShardLane implements RecordLane {
     this.queue.push(record);
     this.pump();
     return record.done;
+  }
+
+  get isBusy(): boolean {
+    return this.refusal() !== undefined;
   }
 
   async admit(signal?: AbortSignal): Promise<void> {

@@ -7,6 +7,8 @@ export interface ClusterTime extends Clock {
   after(millis: number, fire: () => void): () => void;
   /** Resolves `millis` from now. */
   sleep(millis: number): Promise<void>;
+  /** Nothing is called back any more. */
+  end(): void;
 }
 
 /** Time that passes by itself, for engines over files and sockets. Its timers keep no process alive. */
@@ -18,4 +20,5 @@ export const realTime: ClusterTime = {
     return () => clearTimeout(timer);
   },
   sleep: (millis) => new Promise((resolve) => void setTimeout(resolve, millis)),
+  end: () => undefined, // Its timers keep no process alive.
 };
