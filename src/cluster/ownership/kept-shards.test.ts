@@ -65,13 +65,14 @@ test("a shard that fails is tried after 1, 2, 4 … 30 s, until it is forgotten"
   const failures = new Failures(time);
   const waits: number[] = [];
   for (let i = 0; i < 7; i++) {
-    failures.failed(3, `no ${i}`);
+    failures.failed(3, `no ${i}`, i === 2 || i > 3);
     const begun = time.millis;
     while (failures.isWaiting(3)) time.millis += 500;
     waits.push((time.millis - begun) / 1000);
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
-  expect([failures.times(3), failures.all().get(3)?.reason, failures.times(4)]).toEqual([7, "no 6", 0]);
+  expect(failures.all().get(3)).toMatchObject({ reason: "no 6", times: 7, timesLate: 4 });
+  expect([failures.openMillis(3), failures.openMillis(4)]).toEqual([480_000, 120_000]);
   failures.forget(3);
-  expect([failures.times(3), failures.all().size]).toEqual([0, 0]);
+  expect([failures.openMillis(3), failures.all().size, failures.isWaiting(3)]).toEqual([120_000, 0, false]);
 });

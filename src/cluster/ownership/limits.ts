@@ -36,8 +36,13 @@ export const SETTLE_MILLIS = 1000;
 /** Shards that a node opens at once. Reason: each reads the end of a log, and they share a thread. */
 export const OPENINGS_MAX = 4;
 
-/** How long an opening may take, in milliseconds; doubled after each failure in a row, four times at most. Reason: it may be stuck. */
+/**
+ * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may be
+ * stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
+ */
 export const OPEN_MILLIS = 120_000;
+/** See `OPEN_MILLIS`. */
+export const OPEN_MILLIS_MAX = 480_000;
 
 /** How long what was told to end may take, in milliseconds. Reason: hosts keep to 10 s; the lease of one that hangs must not stay. */
 export const END_MILLIS = 15_000;

@@ -10,7 +10,7 @@ import type { ShardProgress, ShardState } from "./directory.ts";
 import { Failures, type ShardFailure } from "./failures.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
 import { KeptShards } from "./kept-shards.ts";
-import { AGAIN_MILLIS, LOOK_MILLIS, MOVES_MAX, OPEN_MILLIS, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
+import { AGAIN_MILLIS, LOOK_MILLIS, MOVES_MAX, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
 import { Placement } from "./placement.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { Tenure, type TenureEnd, type TenureParts } from "./tenure.ts";
@@ -221,7 +221,7 @@ export class ShardKeeper {
     const unkeep = isOutOfTurn ? kept.keep(shard, assigned.identity) : undefined;
     const tenure = new Tenure(shard, parts, {
       epochAtStart: parts.directory.highestEpoch(shard),
-      openMillis: OPEN_MILLIS * 2 ** Math.min(4, this.failures.times(shard)),
+      openMillis: this.failures.openMillis(shard),
       isKept: () => kept.isKept(shard, placement.assignedTo(shard)?.identity),
     });
     this.tenures.set(shard, tenure);
@@ -239,7 +239,7 @@ export class ShardKeeper {
     this.tenures.delete(shard);
     this.ending.delete(tenure);
     const now = this.parts.timers.monotonicMillis();
-    if (end.kind === "failed") this.failures.failed(shard, end.reason);
+    if (end.kind === "failed") this.failures.failed(shard, end.reason, end.isLate);
     else this.notBefore.set(shard, now + AGAIN_MILLIS);
     if (this.tenures.size === 0) {
       this.empty?.resolve();

@@ -49,7 +49,7 @@ export type TenureEnd =
   /** The servers did not give the lease. */
   | { readonly kind: "unanswered" }
   /** It could not be opened, or not go on. */
-  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly isLate: boolean }
   /** It was told to end, or another took it. */
   | { readonly kind: "ended" };
 
@@ -98,7 +98,7 @@ export class Tenure {
     } catch (error) {
       const failure = portFailureOf(error);
       if (failure === undefined) throw error;
-      return isLasting(failure) ? this.notOpened(errorText(error), error) : { kind: "unanswered" };
+      return isLasting(failure) ? this.notOpened(errorText(error), { error }) : { kind: "unanswered" };
     }
     if (held === "held") return { kind: "held" };
     if (held === "late") return { kind: "unanswered" };
@@ -179,7 +179,7 @@ export class Tenure {
     const order = await this.order.promise;
     await this.close(host, order);
     if (order.kind !== "lost") return { kind: "ended" };
-    return { kind: "failed", reason: order.reason };
+    return { kind: "failed", reason: order.reason, isLate: false };
   }
 
   /** Opens the shard until it serves, fails, takes too long, or is told to end. */
@@ -195,22 +195,23 @@ export class Tenure {
     const first = await Promise.race([opening, this.order.promise]);
     forget();
     if (first.kind === "open" && !this.isOrdered && this.lost === undefined) return first.host;
-    if (first.kind === "error") return this.notOpened(errorText(first.error), first.error);
+    if (first.kind === "error") return this.notOpened(errorText(first.error), { error: first.error });
     this.become("closing");
     controller.abort();
     const closed = opening.then(async (result) => {
       if (result.kind === "open") await this.closed(result.host, false);
     });
     await within(timers, END_MILLIS, () => closed);
-    if (first.kind === "late") return this.notOpened(`it was not open after ${Math.round(this.options.openMillis / 1000)} s`);
+    if (first.kind === "late")
+      return this.notOpened(`it was not open after ${Math.round(this.options.openMillis / 1000)} s`, { isLate: true });
     return this.lost === undefined ? { kind: "ended" } : this.notOpened(this.lost);
   }
 
-  private notOpened(reason: string, error?: unknown): TenureEnd {
+  private notOpened(reason: string, { error, isLate = false }: { readonly error?: unknown; readonly isLate?: boolean } = {}): TenureEnd {
     if (this.isOrdered) return { kind: "ended" };
     const told = error === undefined || error instanceof DbError ? reason : bugText(error);
     this.logger.warn({ shard: this.shard, reason: told }, "a shard cannot be opened; tried again later");
-    return { kind: "failed", reason };
+    return { kind: "failed", reason, isLate };
   }
 
   private lose(why: Error): void {
