@@ -23,8 +23,8 @@ import { PlanRun } from "../../query/workers/plan-run.ts";
 import type { SpillStore } from "../../table/spill-space.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { FRAME, type Frame } from "../wire/frames.ts";
-import { decodeCall, decodeFragment, encodeAnswer, type SentFragment, valueBytes } from "../wire/requests.ts";
-import type { ShardCall, ShardMoment } from "../wire/shard-request.ts";
+import { decodeCall, decodeFragment, encodeAnswer, valueBytes } from "../wire/requests.ts";
+import type { FragmentRequest, ShardCall, ShardMoment } from "../wire/shard-request.ts";
 import { fragmentEnd, toldError as toldErrorShape } from "../wire/shapes.ts";
 import { FragmentFrames } from "./fragment-frames.ts";
 import { gatheredBytes } from "./gathered-bytes.ts";
@@ -200,7 +200,7 @@ export class ShardService {
     }
   }
 
-  private async *rows(fragment: SentFragment, { host, signal, begun }: Work): AsyncGenerator<Frame> {
+  private async *rows(fragment: FragmentRequest, { host, signal, begun }: Work): AsyncGenerator<Frame> {
     const { scheduler, workers } = this.parts;
     const { clock } = scheduler;
     const room = this.room(fragment.memoryBytesMax, begun);
