@@ -80,8 +80,14 @@ export async function rowsHere(table: ScannedTable, request: Partial<PlannedRequ
   const types = node.columns.map(({ type }) => type);
   const { series } = table;
   const rows: string[] = [];
-  const tagsOf = (number: number): readonly (string | undefined)[] => table.schema.primaryKey.map((name) => series.tagOf(name, number));
-  for await (const batch of table.scan({ ...node.request, tagPredicates: [], numbers: series })) addRows(batch, types, tagsOf, rows);
+  for await (const batch of table.scan({ ...node.request, tagPredicates: [], numbers: series })) {
+    // A column at a time: a view of very many keeps few of them. For each batch: the scan learns of series.
+    const tags = table.schema.primaryKey.map((name) => {
+      const dictionary = series.dictionaryOf(name);
+      return Array.from(series.codesOf(name).subarray(0, series.count), (code) => dictionary[code]);
+    });
+    addRows(batch, types, (number) => tags.map((values) => values[number]), rows);
+  }
   return rows;
 }
 
