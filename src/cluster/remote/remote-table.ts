@@ -236,7 +236,7 @@ export class RemoteTable implements Table, SeriesKeeper {
   }
 
   private newSeries(): RemoteSeries {
-    const made = newRemoteSeries(this.schema);
+    const made = newRemoteSeries(this.schema, (tag) => this.parts.facts.mayBeEmpty(this.shard, this.id, tag));
     this.known.set(made.view, made);
     return made;
   }
