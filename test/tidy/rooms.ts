@@ -85,7 +85,14 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port"], ["meta-log", "nats"]], contracts: [] },
+  "src/cluster": {
+    ranks: [
+      ["port", "wire"],
+      ["meta-log", "nats"],
+      ["shard", "remote"],
+    ],
+    contracts: [],
+  },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],

@@ -20,6 +20,9 @@ export interface ShardClient {
    * @throws DbError what it threw there; StorageUnavailable when no owner answers in time; Cancelled
    */
   call<C extends ShardCall>(call: C, signal?: AbortSignal): Promise<ShardAnswers[C["kind"]]>;
-  /** The number of the last record of a shard's log, as of a moment after this call: for `ShardMoment.least`. Calls that wait share one question. */
+  /**
+   * The number of the last record of a shard's log, as of a moment after this call: for `ShardMoment.least`. Calls that wait share one
+   * question.
+   */
   newest(shard: number): Promise<number>;
 }
