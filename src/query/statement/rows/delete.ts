@@ -95,7 +95,7 @@ async function deleteElsewhere(
   if (fragment === undefined || !isClosed(fragment.scan)) {
     throw new DbError(
       StatusCode.Unsupported,
-      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its own columns alone`,
+      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its columns only`,
     );
   }
   const environment = { now, timeZone, database };
