@@ -124,6 +124,7 @@ export class MemoryTable implements Table {
     const shards = new LocalShards({ shards: this.parts.length, tableOf: partOf, tables: (shard) => [[this.schema.id, partOf(shard)]] });
     const tables = new RemoteTables({
       client: shards,
+      lanes: [],
       moments: { catalogVersion: () => 0 },
       clock: systemClock,
       logger: silentLogger,

@@ -87,16 +87,21 @@ const HOUSES: Readonly<Record<string, House>> = {
   },
   "src/cluster": {
     ranks: [
-      ["port", "wire"],
-      ["meta-log", "nats"],
-      ["shard", "remote"],
+      ["port"],
+      ["log-message", "meta-log", "nats"],
+      ["catalog", "lanes"],
+      ["shard"],
+      ["ownership"],
+      ["wire"],
+      ["remote", "serve"],
+      ["frontend"],
     ],
     contracts: [],
   },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],

@@ -17,6 +17,7 @@ export const MEMORY_PARTS = [
   "decoders",
   "series",
   "remote_series",
+  "lanes",
   "memtables",
   "page_cache",
   "queries",
@@ -59,10 +60,15 @@ export class ServerMemory {
     this.bytesMax = bytesMax;
   }
 
-  register(part: MemoryPart, holder: MemoryHolder): void {
+  /** Counts what a holder has until the returned function is called. */
+  register(part: MemoryPart, holder: MemoryHolder): () => void {
     const known = this.holders.get(part);
     if (known === undefined) this.holders.set(part, [holder]);
     else known.push(holder);
+    return () => {
+      const left = this.holders.get(part)?.filter((other) => other !== holder);
+      if (left !== undefined) this.holders.set(part, left);
+    };
   }
 
   /** Bytes that a part holds. */

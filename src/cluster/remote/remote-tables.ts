@@ -12,6 +12,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { TableId } from "../../base/units.ts";
 import { JoinedTable } from "../../engine/joined/joined-table.ts";
 import type { RowsElsewhere } from "../../engine/elsewhere.ts";
+import type { RecordLane } from "../../engine/log/record-lane.ts";
 import { timeUnitOf } from "../../engine/time/expiry.ts";
 import { convertTimes, splitForUnit } from "../../engine/time/time-conversion.ts";
 import type { Table } from "../../table/catalog.ts";
@@ -36,6 +37,8 @@ import { type Moments, ShardAccess } from "./shard-access.ts";
 /** What remote tables are made of. */
 export interface RemoteTablesParts {
   readonly client: ShardClient;
+  /** Where rows go, by shard. */
+  readonly lanes: readonly RecordLane[];
   readonly moments: Moments;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -64,7 +67,8 @@ interface KeysOfShard {
 }
 
 /** See the file header. */
-export class RemoteTables implements Omit<RowsElsewhere, "lanes"> {
+export class RemoteTables implements RowsElsewhere {
+  readonly lanes: readonly RecordLane[];
   private readonly client: ShardClient;
   private readonly access: ShardAccess;
   private readonly parts: RemoteParts;
@@ -72,7 +76,8 @@ export class RemoteTables implements Omit<RowsElsewhere, "lanes"> {
   private readonly entries: Map<TableId, Entry> = new Map();
   private readonly placements: WeakMap<TableSchema, TablePlacement> = new WeakMap();
 
-  constructor({ client, moments, clock, logger, memory, schemaOf }: RemoteTablesParts) {
+  constructor({ client, lanes, moments, clock, logger, memory, schemaOf }: RemoteTablesParts) {
+    this.lanes = lanes;
     this.client = client;
     this.access = new ShardAccess(client, moments, clock, logger);
     this.schemaOf = schemaOf;
@@ -93,6 +98,12 @@ export class RemoteTables implements Omit<RowsElsewhere, "lanes"> {
   forget(id: TableId): void {
     for (const part of this.entries.get(id)?.parts ?? []) part.markDropped();
     this.entries.delete(id);
+  }
+
+  async timeBounds(schema: TableSchema): Promise<TimeRange | undefined> {
+    const table = this.table(schema.id, () => schema);
+    await table.refreshed?.("figures");
+    return table.timeBounds();
   }
 
   async flush(schema: TableSchema): Promise<void> {

@@ -44,6 +44,7 @@ export function remoteCatalog(
   });
   const tables = new RemoteTables({
     client,
+    lanes: [],
     moments: { catalogVersion: () => 0 },
     clock: systemClock,
     logger: silentLogger,
