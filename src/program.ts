@@ -94,6 +94,12 @@ async function serve({ role, settings, warnings }: Start): Promise<void> {
   for (const warning of warnings) logger.warn({}, warning);
   const { server, rehearse } = await startRole(role, settings, log, bug);
   manager?.ready(`ready at ${server.url}`);
+  let failure: string | undefined;
+  void server.over?.then((why) => {
+    failure = why;
+    logger.error({ why }, "the server cannot go on");
+    if (!isStopping) stop(why);
+  });
   reload = async () => {
     manager?.reloading();
     await server.reload();
@@ -105,7 +111,7 @@ async function serve({ role, settings, warnings }: Start): Promise<void> {
   await asked.promise; // A signal during the start is obeyed once the start is through.
   rehearsal?.stop();
   await rehearsal?.over; // Tens of milliseconds: it may hold a file open.
-  await end(server, logger);
+  await end(server, logger, () => (failure === undefined ? 0 : 1));
 }
 
 /** A server of a role, and how its statements are rehearsed. */
@@ -129,7 +135,7 @@ async function startRole(role: Role, settings: Settings, log: RootLog, onBug: (e
   }
 }
 
-async function end(server: RunningServer, logger: Logger): Promise<never> {
+async function end(server: RunningServer, logger: Logger, statusOf: () => number): Promise<never> {
   try {
     await server.stop();
   } catch (error) {
@@ -137,7 +143,7 @@ async function end(server: RunningServer, logger: Logger): Promise<never> {
     logger.error({ error: text }, "cannot stop cleanly; the log has every acknowledged row");
     process.exit(1);
   }
-  process.exit(0);
+  process.exit(statusOf());
 }
 
 /** Runs until there is nothing left to do. @throws AssertionError for a bug in a tool or a start */

@@ -171,7 +171,7 @@ describe("kubernetes/", () => {
         }
         const ports = container.ports.map(({ name }) => name);
         for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"] as const)
-          expect(ports).toContain(container[probe]?.httpGet.port ?? "none");
+          expect(ports).toContain(container[probe]?.httpGet.port as string);
       }
     }
   });

@@ -92,7 +92,7 @@ export class DataNode {
     await this.keeper.drained("as the others");
   }
 
-  /** Ends its part: shards go to others within `STOP_MILLIS`, the rest are closed. Also without other nodes what is in memory is flushed. */
+  /** Ends its part: shards go to others within `STOP_MILLIS`, the rest are closed. Where there are no others, memory is flushed as well. */
   async stop(): Promise<void> {
     if (this.isStopping) return;
     this.isStopping = true;

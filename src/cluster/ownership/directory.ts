@@ -67,7 +67,7 @@ export interface Directory {
   readonly started: Promise<void>;
   /** The node that serves a shard: undefined while nobody does, or who will opens it still. */
   ownerOf(shard: number): ShardOwner | undefined;
-  /** The node that holds a shard's lease; undefined where nobody does, or what it says cannot be read. For status: who asks wants an owner. */
+  /** The node that holds a shard's lease; undefined where nobody does, or its value cannot be read. For status: who asks wants an owner. */
   claimOf(shard: number): ShardClaim | undefined;
   /** Nodes that live, by id in order, draining ones too. */
   nodes(): readonly KnownNode[];

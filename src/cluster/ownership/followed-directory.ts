@@ -62,7 +62,7 @@ export class FollowedDirectory implements Directory {
     this.waits = new Waits(parts.timers);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.started = promise;
-    promise.catch(() => undefined); // Nobody needs to wait for it.
+    promise.catch((error: unknown) => parts.logger.debug({ error: errorText(error) }, "leases are not followed")); // Nobody needs to wait.
     this.following = this.follow(resolve, reject);
   }
 

@@ -4,8 +4,8 @@
  *   held ──"lost"──► ended ──take──► held         servers were silent, or this process stood still: it is taken again
  *                      └──"held"──► ousted        another has it: told once, and nothing is renewed any more
  *
- * Calls that nobody answers are given up after `RENEW_CALL_MILLIS`, so that three fit into the time of a lease. What they did is found out by
- * the next one.
+ * Calls that nobody answers are given up after `RENEW_CALL_MILLIS`, so that three fit into the time of a lease. What they did is found out
+ * by the next one.
  */
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";

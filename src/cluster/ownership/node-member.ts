@@ -6,6 +6,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { formatTimestamp } from "../../value/format-time.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
 import type { ShardProgress } from "./directory.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
@@ -133,7 +134,9 @@ export class NodeMember {
     const { id } = this.facts;
     const other = this.parts.directory.node(id);
     const isOther = other !== undefined && other.identity !== this.parts.identity;
-    const who = isOther ? `the process at ${other.address}, started ${new Date(other.startedAtMillis).toISOString()},` : "another process";
+    const who = isOther
+      ? `the process at ${other.address}, started ${formatTimestamp(BigInt(other.startedAtMillis), "millisecond")} UTC,`
+      : "another process";
     const what = verb === "joins as" ? "join the cluster" : "stay in the cluster";
     return new DbError(StatusCode.InvalidArguments, `cannot ${what} as node ${id}: ${who} has this id; each node needs one of its own`);
   }

@@ -1,10 +1,22 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { type OwnerNode, OwnerNodes } from "../../../test/support/cluster/owner-nodes.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { assign } from "./ranking.ts";
+
+const clusters: MemoryCluster[] = [];
+
+afterEach(() => {
+  for (const { time } of clusters.splice(0)) time.end();
+});
+
+function madeNodes(shards: number): OwnerNodes {
+  const cluster = new MemoryCluster();
+  clusters.push(cluster);
+  return new OwnerNodes(cluster, shards);
+}
 
 /** Whether all shards are served by the nodes that should own them. */
 function isSettled(nodes: OwnerNodes, ids: readonly string[]): boolean {
@@ -13,7 +25,7 @@ function isSettled(nodes: OwnerNodes, ids: readonly string[]): boolean {
 }
 
 async function started(shards: number, ids: readonly string[]): Promise<{ nodes: OwnerNodes; all: OwnerNode[] }> {
-  const nodes = new OwnerNodes(new MemoryCluster(), shards);
+  const nodes = madeNodes(shards);
   const all = await Promise.all(ids.map((id) => nodes.start(id)));
   await nodes.until("settled", () => isSettled(nodes, ids));
   nodes.unservedMost = 0;
@@ -42,7 +54,7 @@ test("nodes that start together share all shards evenly, each opened once", asyn
 });
 
 test("a node opens four shards at a time", async () => {
-  const nodes = new OwnerNodes(new MemoryCluster(), 12);
+  const nodes = madeNodes(12);
   let opening = 0;
   let most = 0;
   nodes.behaviour.open = () => {
@@ -134,14 +146,14 @@ test("a node that stops is gone after 15 s and the end of what it closes, also i
 test("a second process with a node's id is refused by name; the first goes on", async () => {
   const { nodes, all } = await started(4, ["a"]);
   expect((await failureOf(nodes.start("a"))).message).toMatch(
-    /^cannot join the cluster as node a: the process at a:3001, started 2023-11-14T.*Z, has this id; each node needs one of its own$/,
+    /^cannot join the cluster as node a: the process at a:3001, started 2023-11-14T[^ ]* UTC, has this id; each node needs one of its own$/,
   );
   expect(at(all, 0).ousted).toEqual([]);
   expect(ownedBy(nodes, "a")).toHaveLength(4);
 });
 
 test("an id, or an address, that cannot be one is refused", async () => {
-  const nodes = new OwnerNodes(new MemoryCluster(), 4);
+  const nodes = madeNodes(4);
   expect((await failureOf(nodes.start("a.b"))).message).toMatch(/^cannot name a data node "a.b"/);
   expect((await failureOf(nodes.start("x".repeat(65)))).message).toMatch(/^cannot name a data node/);
 });
@@ -210,7 +222,7 @@ test("a shard whose opening is stuck goes to the next by rank after 10 s without
 });
 
 test("an opening that hangs ends after two minutes, and the next by rank takes the shard", async () => {
-  const nodes = new OwnerNodes(new MemoryCluster(), 2);
+  const nodes = madeNodes(2);
   const first = assign(2, ["a", "b"]).get(0);
   nodes.behaviour.open = (shard, node) => (shard === 0 && node === first ? "never" : 200);
   await Promise.all(["a", "b"].map((id) => nodes.start(id)));
@@ -220,7 +232,7 @@ test("an opening that hangs ends after two minutes, and the next by rank takes t
 });
 
 test("a shard that nobody can open is tried with growing waits, and the reason is told", async () => {
-  const nodes = new OwnerNodes(new MemoryCluster(), 2);
+  const nodes = madeNodes(2);
   let tries = 0;
   nodes.behaviour.open = (shard) => {
     if (shard === 1) return 100;

@@ -9,7 +9,7 @@ import { FollowedDirectory } from "../../../src/cluster/ownership/followed-direc
 import type { Timers } from "../../../src/cluster/ownership/timers.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import type { OpenShardOptions, ShardHost } from "../../../src/cluster/shard/shard-host.ts";
-import { recordingLogger } from "../recording-logger.ts";
+import { type LogEntry, recordingLogger } from "../recording-logger.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";
 
@@ -46,8 +46,7 @@ export interface OwnerNode {
   readonly port: ClusterPort;
   readonly data: DataNode;
   readonly ousted: string[];
-  readonly entries: ReturnType<typeof recordingLogger>["entries"];
-  isKilled: boolean;
+  readonly entries: readonly LogEntry[];
 }
 
 /** See the file header. */
@@ -61,6 +60,7 @@ export class OwnerNodes {
   unservedMost = 0;
   private readonly epochs = new Map<number, number>();
   private readonly hosts = new Map<number, Set<OpenHost>>();
+  private readonly killed = new Set<string>();
   private starts = 0;
 
   constructor(cluster: MemoryCluster, shards: number) {
@@ -80,10 +80,9 @@ export class OwnerNodes {
     const port = memoryPort(cluster, identity);
     const { logger, entries } = recordingLogger();
     const ousted: string[] = [];
-    const state = { isKilled: false };
     const running = async (): Promise<void> => {
       await cluster.running(identity);
-      if (state.isKilled) await new Promise(() => undefined);
+      if (this.killed.has(identity)) await new Promise(() => undefined);
     };
     const timers: Timers = {
       nowMillis: () => cluster.time.nowMillis(),
@@ -98,7 +97,6 @@ export class OwnerNodes {
       },
     };
     const node = { id, identity, port, ousted, entries } as { -readonly [K in keyof OwnerNode]: OwnerNode[K] };
-    Object.defineProperty(node, "isKilled", { get: () => state.isKilled, set: (value: boolean) => void (state.isKilled = value) });
     node.data = await DataNode.join({
       port,
       facts: { id, address: `${id}:3001`, version: "1.0.0" },
@@ -113,7 +111,7 @@ export class OwnerNodes {
 
   /** kill -9 */
   kill(node: OwnerNode): void {
-    node.isKilled = true;
+    this.killed.add(node.identity);
     this.cluster.stop(node.identity, 1e12);
     for (const hosts of this.hosts.values()) for (const host of hosts) if (host.node === node) hosts.delete(host);
   }
