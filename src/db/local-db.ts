@@ -166,6 +166,7 @@ export class LocalDb implements Db {
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
+    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const asked = understood(text, session);
     const found = this.plans.ofText(asked, this.contextOf(session, session.signal));
@@ -191,6 +192,7 @@ export class LocalDb implements Db {
   }
 
   async *analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncGenerator<StatementResult> {
+    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const memory = this.openSyntaxMemory();
     try {
@@ -202,6 +204,7 @@ export class LocalDb implements Db {
   }
 
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
+    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const context = this.contextOf(session, session.signal);
     const known = this.plans.preparedOf(text, context);
@@ -224,6 +227,7 @@ export class LocalDb implements Db {
   }
 
   async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
+    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
     countValues(session.ingest, query.statement, values);
@@ -238,6 +242,7 @@ export class LocalDb implements Db {
   }
 
   async define(request: DdlRequest, session: Session): Promise<StatementResult> {
+    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     this.authorize(session, "write"); // before texts of a message are parsed for whoever asks
     const memory = this.openSyntaxMemory();

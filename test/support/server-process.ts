@@ -50,7 +50,11 @@ export interface VarveProcess {
 }
 
 /** The server as its source tree has it. */
-const SOURCE_PROGRAM: readonly string[] = [process.execPath, "run", join(ROOT, "src/main.ts")];
+const SOURCE_PROGRAM: readonly string[] = [
+  process.execPath,
+  "run",
+  join(ROOT, Number(process.env["VARVE_REMOTE"] ?? "0") > 0 ? "test/support/cluster/remote-program.ts" : "src/main.ts"),
+];
 
 /** Of a server of several shards, where `TEST_SHARDS` says so; for who starts one in another way. */
 export const SHARDS: Readonly<Record<string, string>> = TEST_SHARDS === 1 ? {} : { VARVE__STORAGE__SHARDS: String(TEST_SHARDS) };

@@ -85,11 +85,23 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port"], ["meta-log", "nats"]], contracts: [] },
+  "src/cluster": {
+    ranks: [
+      ["port"],
+      ["log-message", "meta-log", "nats"],
+      ["catalog", "lanes"],
+      ["shard"],
+      ["ownership"],
+      ["wire"],
+      ["remote", "serve"],
+      ["frontend"],
+    ],
+    contracts: [],
+  },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],

@@ -9,7 +9,7 @@ export interface ShardClient {
   /** How many shards the cluster has. */
   readonly shards: number;
   /**
-   * Runs a fragment. Leaving the loop ends it there, at once.
+   * Runs a fragment. Leaving the loop ends it there, at once. The last piece is "end": what fails is thrown.
    *
    * @throws DbError what running it threw there; StorageUnavailable when no owner answers in time; Cancelled
    */
@@ -20,6 +20,11 @@ export interface ShardClient {
    * @throws DbError what it threw there; StorageUnavailable when no owner answers in time; Cancelled
    */
   call<C extends ShardCall>(call: C, signal?: AbortSignal): Promise<ShardAnswers[C["kind"]]>;
-  /** The number of the last record of a shard's log, as of a moment after this call: for `ShardMoment.least`. Calls that wait share one question. */
+  /**
+   * The number of the last record of a shard's log, as of a moment after this call: for `ShardMoment.least`. Calls that wait share one
+   * question.
+   *
+   * @throws DbError StorageUnavailable
+   */
   newest(shard: number): Promise<number>;
 }

@@ -14,7 +14,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
-import type { Wal } from "../../storage/wal/wal.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
@@ -49,8 +48,8 @@ export interface SeriesRenewalParts {
   readonly sure: SureSteps;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Defines series by the numbers that they have. */
-  readonly wal: Pick<Wal, "endSegment">;
+  /** Has the next records define series anew, by the numbers that they then have. */
+  readonly endSegments: () => void;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
   /** Bytes of what is known of the threads' series here. */
@@ -66,6 +65,7 @@ export class SeriesRenewal {
   private readonly parts: SeriesRenewalParts;
   private readonly limits: SeriesRenewalLimits;
   private counted = 0;
+  private readonly uncount: () => void;
   private countedSeries = 0;
   private restUntil = 0;
   private round: Promise<void> | undefined;
@@ -75,7 +75,7 @@ export class SeriesRenewal {
   constructor(parts: SeriesRenewalParts) {
     this.parts = parts;
     this.limits = parts.limits ?? LIMITS;
-    parts.memory.register("series", { bytes: () => this.counted });
+    this.uncount = parts.memory.register("series", { bytes: () => this.counted });
   }
 
   /**
@@ -84,6 +84,11 @@ export class SeriesRenewal {
    */
   get seriesCount(): number {
     return this.countedSeries;
+  }
+
+  /** Has the server's memory forget these series: the engine is closed. */
+  close(): void {
+    this.uncount();
   }
 
   /** Counts, renews what is worth it, and refuses new series while they hold too much. To be called once a second. */
@@ -122,7 +127,7 @@ export class SeriesRenewal {
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
-    const { live, logger, clock, scheduler, sure, wal } = this.parts;
+    const { live, logger, clock, scheduler, sure, endSegments } = this.parts;
     const { region } = entry.table;
     const { id, name: table } = entry.schema;
     const before = region.registry;
@@ -133,9 +138,9 @@ export class SeriesRenewal {
       (swap) => {
         sure.run("series begin anew", () => {
           swap();
-          if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
+          if (live.byRegionId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
-          wal.endSegment(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
+          endSegments(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;
         });
       },

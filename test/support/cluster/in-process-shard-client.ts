@@ -1,0 +1,59 @@
+/** A `ShardClient` to nodes of this process: all but HTTP is the real thing, bytes and their checks among it. */
+import { systemClock } from "../../../src/base/clock.ts";
+import { throwIfCancelled } from "../../../src/base/scheduler/cancel.ts";
+import type { LogService } from "../../../src/cluster/port/log-service.ts";
+import type { ShardService } from "../../../src/cluster/serve/shard-service.ts";
+import { NodeShardClient, type Owners } from "../../../src/cluster/wire/node-shard-client.ts";
+import { type NodeRequest, type NodeTransport, NotAnswered } from "../../../src/cluster/wire/node-transport.ts";
+
+/** Nodes by their addresses. Who is taken out is dead: its answers end where they are. */
+export type NodesHere = ReadonlyMap<string, Pick<ShardService, "fragment" | "call">>;
+
+class InProcessTransport implements NodeTransport {
+  private readonly nodes: NodesHere;
+
+  constructor(nodes: NodesHere) {
+    this.nodes = nodes;
+  }
+
+  async *ask({ address, path, body }: NodeRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    throwIfCancelled(signal);
+    const node = this.nodes.get(address);
+    if (node === undefined) throw new NotAnswered(`cannot ask node ${address}: nobody is there`, false);
+    const left = new AbortController();
+    const end = (): void => left.abort();
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      const request = body.slice(); // Nobody here changes it, and it is seen that the node does not either.
+      const pieces = path === "/v1/shard/fragment" ? node.fragment(request, "here", left.signal) : node.call(request, "here", left.signal);
+      for await (const piece of pieces) {
+        throwIfCancelled(signal);
+        if (this.nodes.get(address) !== node) throw new NotAnswered(`cannot ask node ${address}: it is gone`, true);
+        yield piece.slice();
+      }
+      throwIfCancelled(signal);
+    } finally {
+      signal.removeEventListener("abort", end);
+      left.abort();
+    }
+  }
+}
+
+/** @param ownerMillis how long it looks for an owner that answers; default: as over HTTP */
+export function inProcessShardClient(
+  shards: number,
+  nodes: NodesHere,
+  owners: Owners,
+  log: Pick<LogService, "last">,
+  ownerMillis?: number,
+): NodeShardClient {
+  const transport = new InProcessTransport(nodes);
+  return new NodeShardClient({
+    shards,
+    owners,
+    transport,
+    log,
+    clock: systemClock,
+    ...(ownerMillis === undefined ? {} : { ownerMillis }),
+  });
+}

@@ -1,0 +1,64 @@
+/** A node's side of the wire in a test, over shards that it is given. */
+import { type Logger, silentLogger } from "../../../src/base/log.ts";
+import { MemoryPool, ServerMemory } from "../../../src/base/memory/server-memory.ts";
+import { MetricRegistry } from "../../../src/base/metrics.ts";
+import { Scheduler } from "../../../src/base/scheduler/scheduler.ts";
+import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
+import { type ShardListener, type ShardListenerOptions, startShardListener } from "../../../src/cluster/serve/listener.ts";
+import { type RunningLimits, RunningRequests } from "../../../src/cluster/serve/running-requests.ts";
+import { type ServeMetrics, serveMetrics } from "../../../src/cluster/serve/serve-metrics.ts";
+import { type FollowedCatalog, ShardService } from "../../../src/cluster/serve/shard-service.ts";
+import type { QueryWorkers } from "../../../src/query/operator/contract/query-workers.ts";
+
+/** How a node differs from the plain one. */
+export interface ShardNodeOptions {
+  readonly catalog?: FollowedCatalog;
+  readonly logger?: Logger;
+  readonly memoryBytesMax?: number;
+  readonly poolBytesMax?: number;
+  readonly running?: RunningLimits;
+  readonly reachMillis?: number;
+  readonly workers?: QueryWorkers;
+}
+
+/** See the file header. */
+export class ShardNode {
+  readonly hosts: Map<number, ShardHost> = new Map();
+  readonly running: RunningRequests;
+  readonly registry: MetricRegistry = new MetricRegistry();
+  readonly metrics: ServeMetrics;
+  readonly pool: MemoryPool;
+  readonly service: ShardService;
+  private readonly scheduler: Scheduler = new Scheduler();
+  private readonly logger: Logger;
+
+  constructor(options: ShardNodeOptions = {}) {
+    const { catalog = { reach: () => Promise.resolve() }, logger = silentLogger, poolBytesMax = Number.POSITIVE_INFINITY } = options;
+    const { memoryBytesMax = Number.POSITIVE_INFINITY, running, reachMillis, workers } = options;
+    this.logger = logger;
+    this.running = new RunningRequests(this.scheduler.clock, running);
+    this.metrics = serveMetrics(this.registry, this.running);
+    this.pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", poolBytesMax);
+    this.service = new ShardService({
+      hosts: this.hosts,
+      catalog,
+      running: this.running,
+      scheduler: this.scheduler,
+      logger,
+      metrics: this.metrics,
+      pool: this.pool,
+      memoryBytesMax,
+      workers,
+      ...(reachMillis === undefined ? {} : { reachMillis }),
+    });
+  }
+
+  /** Has it listen on this machine, at any port that is free. */
+  listen(options: Partial<ShardListenerOptions> = {}): ShardListener {
+    const { service, registry, metrics, pool, scheduler, logger } = this;
+    return startShardListener(
+      { hostname: "127.0.0.1", port: 0, ...options },
+      { service, registry, metrics, pool, clock: scheduler.clock, logger },
+    );
+  }
+}
