@@ -20,6 +20,7 @@ import { systemTimers } from "./cluster/ownership/timers.ts";
 import { HttpTransport } from "./cluster/wire/http-transport.ts";
 import { NodeShardClient } from "./cluster/wire/node-shard-client.ts";
 import { openClusterParts } from "./cluster-parts.ts";
+import { FreshDb } from "./db/fresh-db.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
 import { type Foundation, layFoundation, useTimeZone } from "./foundation.ts";
@@ -54,7 +55,8 @@ export async function startFrontend(settings: Settings, log: RootLog, onBug: (er
   const { engine, workers } = frontend;
   let address = "";
   const cluster = (): ClusterFacts => clusterFactsOf(statusOf(directory, shards), { ...self, address, memoryBytes: residentBytes() });
-  const db = await openStatements(settings, log, engine, { ...foundation, workers, cluster }, opened);
+  const local = await openStatements(settings, log, engine, { ...foundation, workers, cluster }, opened);
+  const db = new FreshDb(local, (signal) => frontend.refresh(signal));
   const clients = { ...foundation, ...accounts, role: "frontend" as const, db, ingestThreads: 0, onBug };
   const { http, addresses } = await serveClients(settings, log, clients, opened);
   address = new URL(http.url).host;

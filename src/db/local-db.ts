@@ -167,7 +167,6 @@ export class LocalDb implements Db {
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const asked = understood(text, session);
     const found = this.plans.ofText(asked, this.contextOf(session, session.signal));
@@ -193,7 +192,6 @@ export class LocalDb implements Db {
   }
 
   async *analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const memory = this.openSyntaxMemory();
     try {
@@ -205,7 +203,6 @@ export class LocalDb implements Db {
   }
 
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const context = this.contextOf(session, session.signal);
     const known = this.plans.preparedOf(text, context);
@@ -228,7 +225,6 @@ export class LocalDb implements Db {
   }
 
   async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
     countValues(session.ingest, query.statement, values);
@@ -243,7 +239,6 @@ export class LocalDb implements Db {
   }
 
   async define(request: DdlRequest, session: Session): Promise<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     this.authorize(session, "write"); // before texts of a message are parsed for whoever asks
     const memory = this.openSyntaxMemory();

@@ -224,15 +224,16 @@ test("tables of all kinds are those of whoever has the rows, with the schema as 
   expect(elsewhere.forgotten).toEqual([metric, again, cpu?.schema.id ?? 0]);
 });
 
-test("a table that is dropped while rows of it are under way goes once they are answered", async () => {
+test("a table that is dropped while rows of it are under way goes once they are answered, and their client sends them again", async () => {
   const { machine, elsewhere, rows } = await startWithWals(2);
   await put(machine.engine, `${linesOf("cpu", 10)}\n${linesOf("mem", 10)}`);
   const gate = Promise.withResolvers<void>();
   for (const lane of elsewhere.lanes) lane.gate = gate.promise;
   const write = put(machine.engine, `${linesOf("cpu", 10, 2)}\n${linesOf("mem", 10, 2)}`);
+  const refused = refusal(write);
   const drop = machine.engine.dropTable("public", "cpu", false);
   gate.resolve();
-  expect([await write, await drop]).toEqual([{ rowCount: 20 }, true]);
+  expect([await refused, await drop]).toMatchObject([{ code: "RegionBusy" }, true]);
   for (const lane of elsewhere.lanes) lane.gate = undefined;
   await put(machine.engine, linesOf("cpu", 3, 3)); // Another table of that name.
   await rows(elsewhere.lanes.map(({ wal }) => wal));
@@ -269,4 +270,24 @@ test("writers are told to come back while rows that no lane answers take all mem
 
 test("it has no other threads that write", async () => {
   expect(await refusal(startWithWals(2, { threads: 1 }))).toMatchObject({ code: "Unsupported" });
+});
+
+test("a write to a table that others had dropped before it came is decoded and written again", async () => {
+  const { machine, elsewhere } = await startWithWals(2);
+  const { engine } = machine;
+  await put(engine, linesOf("cpu", 4));
+  await put(engine, linesOf("mem", 4));
+  const dropped = (table: string): void => {
+    elsewhere.onRefresh = async () => {
+      elsewhere.onRefresh = () => Promise.resolve();
+      await engine.dropTable("public", table, true);
+    };
+  };
+  dropped("cpu");
+  expect(await refusal(put(engine, linesOf("cpu", 4, 2)))).toMatchObject({ code: "RegionBusy" });
+  dropped("mem");
+  expect(await put(engine, linesOf("cpu", 4, 3))).toEqual({ rowCount: 4 });
+  await put(engine, linesOf("mem", 4));
+  elsewhere.onRefresh = () => Promise.reject(new DbError(StatusCode.StorageUnavailable, "the catalogue does not answer"));
+  expect(await refusal(put(engine, linesOf("cpu", 4, 4)))).toMatchObject({ code: "StorageUnavailable" });
 });
