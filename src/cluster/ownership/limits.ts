@@ -37,8 +37,8 @@ export const SETTLE_MILLIS = 1000;
 export const OPENINGS_MAX = 4;
 
 /**
- * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may be
- * stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
+ * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may
+ * be stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
  */
 export const OPEN_MILLIS = 120_000;
 /** See `OPEN_MILLIS`. */

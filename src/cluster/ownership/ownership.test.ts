@@ -315,7 +315,7 @@ test("a shard of which a higher epoch was told while its lease was lost is close
   expect(nodes.owners()).toEqual(["a", "a"]);
 });
 
-test("a shard is flushed while it still serves before it is handed over, but not for long; a node that stops does not wait for that", async () => {
+test("a shard is flushed while it still serves before it is handed over, but not for long; who stops does not wait for that", async () => {
   const nodes = madeNodes(4);
   let flushing = 0;
   nodes.behaviour.beforeHandOver = async () => {
