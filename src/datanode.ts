@@ -7,6 +7,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { systemClock } from "./base/clock.ts";
+import { errorText } from "./base/error.ts";
 import type { RootLog } from "./base/log.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
@@ -122,6 +123,11 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
   });
   const listener = startShardListener(listenerOptions(settings, internal), {
     service,
+    drain: () => {
+      if (node === undefined) return false;
+      node.drain().catch((error: unknown) => logger.error({ error: errorText(error) }, "cannot give all shards away"));
+      return true;
+    },
     registry: metrics,
     metrics: served,
     pool: new MemoryPool(memory, "request_bodies", memory.bytesMax / 8),

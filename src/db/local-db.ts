@@ -107,8 +107,8 @@ function understood(text: string, { connection }: Session): string {
   return connection?.protocol === "postgres" ? rewritePostgres(text) : text;
 }
 
-/** What the build knows of itself. */
-export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
+/** What the build knows of itself, and a frontend of its cluster. */
+export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch" | "cluster">;
 
 /** Longest wait of a timer; a longer one would fire at once. */
 const TIMER_MILLIS_MAX = 2 ** 31 - 1;
@@ -149,6 +149,7 @@ export class LocalDb implements Db {
       commit: build.commit,
       branch: build.branch,
       startMillis: Number(clock.nowNanos() / 1_000_000n),
+      ...(build.cluster === undefined ? {} : { cluster: build.cluster }),
     };
   }
 
