@@ -29,7 +29,7 @@ export function checkBatches(floor: Floor, model: WriterModel, found: readonly F
 }
 
 /** Sum of the numbers of a batch's rows. */
-export function sumOf(batch: number): number {
+function sumOf(batch: number): number {
   return batch * BATCH_ROWS * BATCH_ROWS + (BATCH_ROWS * (BATCH_ROWS - 1)) / 2;
 }
 

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { killAllServers } from "../../bench/macro/server-process.ts";
 import { diskFolder } from "../support/disk-folder.ts";
 import { NATS_SERVER } from "../support/cluster/nats-server.ts";
+import { checkBatches } from "./check.ts";
+import { WriterModel } from "./model.ts";
 import { PATIENCE } from "./patience.ts";
 import { ClusterProcesses } from "./processes.ts";
 import { runTrial } from "./trial.ts";
@@ -45,6 +47,15 @@ test.skipIf(!IS_ASKED || NATS_SERVER === undefined)(
     expect(report.violations).toEqual([]);
     expect(report.rounds.length).toBe(5);
     expect(report.figures.clear).toBeGreaterThan(0);
+    // What the model does not know of is found here, too, by either frontend.
+    const model = new WriterModel("spoilt");
+    const request = model.next();
+    model.sending(request);
+    for (const door of cluster.doors) expect(await door.write(model.name, request, PATIENCE.attempt)).toEqual({ kind: "acknowledged" });
+    for (const door of cluster.doors) {
+      const found = checkBatches(model.floor(0), model, await door.batches(model.name, 0, PATIENCE.attempt));
+      expect(found).toEqual(["spoilt: batch 0 has a row 2 times that was sent 1 times"]);
+    }
   },
   TEST_MS_MAX,
 );

@@ -105,7 +105,10 @@ test("a trial of one process that dies and stands still keeps its promises", asy
     faults,
     door: its,
     kill: () => own.kill(),
-    restart: () => own.restart(),
+    restart: async () => {
+      await own.restart();
+      return 0;
+    },
     stop: () => own.running.signal("SIGSTOP"),
     goOn: () => own.running.signal("SIGCONT"),
     cut: () => undefined,

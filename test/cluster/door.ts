@@ -55,7 +55,7 @@ const TIME = 1_700_000_000_000_000_000n;
 const MILLI = 1_000_000n;
 
 /** The lines of a request. */
-export function linesOf(writer: string, { batch, keys }: Request): string {
+function linesOf(writer: string, { batch, keys }: Request): string {
   const appended = Array.from({ length: BATCH_ROWS }, (_, i) => {
     const id = batch.number * BATCH_ROWS + i;
     return `trial_appended,writer=${writer},host=h${id % HOSTS} batch=${batch.number}i,id=${id}i ${TIME + BigInt(id) * MILLI}`;

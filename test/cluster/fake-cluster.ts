@@ -57,9 +57,10 @@ export class FakeCluster implements TrialCluster {
       this.isHurt = true;
       this.down.add(name);
     };
-    const mend = (what: string): void => {
+    const mend = (what: string): number => {
       this.log.push(`${what} ${name}`);
       this.down.delete(name);
+      return 0;
     };
     return {
       name,
@@ -68,9 +69,9 @@ export class FakeCluster implements TrialCluster {
       kill: async () => hurt("kill"),
       restart: async () => mend("restart"),
       stop: () => hurt("stop"),
-      goOn: () => mend("go on"),
+      goOn: () => void mend("go on"),
       cut: () => hurt("cut"),
-      heal: () => mend("heal"),
+      heal: () => void mend("heal"),
       isRunning: () => !(this.defect === "ends by itself" && this.isHurt && name === "d0"),
     };
   }

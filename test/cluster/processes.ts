@@ -42,6 +42,8 @@ type Keys = Readonly<Record<string, string>>;
 /** Small, so that there are flushes and merges in every round. */
 const MEMTABLE = '"1MiB"';
 const READY_SECONDS_MAX = 60;
+/** A start that finds NATS without a leader ends after some seconds. */
+const STARTS_MAX = 5;
 const PROGRAM = Bun.fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** See the file header. */
@@ -66,6 +68,7 @@ export class ClusterProcesses implements TrialCluster {
       await mkdir(options.directory, { recursive: true });
       const nats = await NatsServers.start({ servers: options.nats, maxPayload: "2MB", isAdvertised: false });
       ends.push(() => nats.dispose());
+      await leaderOf(nats);
       const store = await storeKeys(options, ends);
       const nodes: Node[] = [];
       const start = async (role: Role, count: number): Promise<void> => {
@@ -89,6 +92,16 @@ export class ClusterProcesses implements TrialCluster {
   /** Ends all processes. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.end();
+  }
+}
+
+/** Waits until the servers have a leader: before that they make no streams. @throws Error when they have none in time */
+async function leaderOf(nats: NatsServers): Promise<void> {
+  if (nats.addresses.length === 1) return;
+  for (const until = performance.now() + READY_SECONDS_MAX * 1000; ; await Bun.sleep(50)) {
+    const told = (await (await fetch(`${nats.monitors[0]}/jsz`)).json()) as { readonly meta_cluster?: { readonly leader?: string } };
+    if ((told.meta_cluster?.leader ?? "") !== "") return;
+    if (performance.now() > until) throw new Error(`the servers of NATS have no leader after ${READY_SECONDS_MAX} s`);
   }
 }
 
@@ -134,7 +147,18 @@ class Node implements Target {
     };
   }
 
-  async restart(): Promise<void> {
+  async restart(): Promise<number> {
+    for (let failed = 0; ; failed++) {
+      try {
+        this.process = await this.launch();
+        return failed;
+      } catch (error) {
+        if (failed + 1 === STARTS_MAX) throw error;
+      }
+    }
+  }
+
+  private async launch(): Promise<ServerProcess> {
     await mkdir(this.folder, { recursive: true });
     const configPath = join(this.folder, "varve.toml");
     await Bun.write(
@@ -143,7 +167,7 @@ class Node implements Target {
         .map(([key, value]) => `${key} = ${value}\n`)
         .join(""),
     );
-    this.process = await startServer({
+    return await startServer({
       name: this.name,
       command: [process.execPath, PROGRAM, this.role, "start", "--config-file", configPath],
       readyUrl: this.door === undefined ? `tcp://127.0.0.1:${this.port}` : `${this.url}/ready`,
@@ -235,6 +259,7 @@ function natsTarget(nats: NatsServers, index: number, nodes: readonly Node[]): T
     async restart() {
       await nats.startOne(index);
       isDown = false;
+      return 0;
     },
     stop: () => nats.stop(index),
     goOn: () => nats.goOn(index),

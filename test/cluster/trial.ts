@@ -26,8 +26,8 @@ export interface Target {
   /** Where clients reach it; they ask others while something is wrong with it. */
   readonly door?: Door;
   kill(): Promise<void>;
-  /** After `kill`. Resolves when it serves again. @throws Error when it does not */
-  restart(): Promise<void>;
+  /** After `kill`. Resolves when it serves again, with the number of starts that failed before. @throws Error when it does not */
+  restart(): Promise<number>;
   stop(): void;
   goOn(): void;
   cut(how: Cut): void;
@@ -65,6 +65,8 @@ export interface Round {
   readonly target: string;
   /** From the fault to the end of the first good query after it. */
   readonly wholeMs: number;
+  /** Starts that ended by themselves, and were made again, as a supervisor does. */
+  readonly failedStarts: number;
 }
 
 /** What a trial did. */
@@ -96,8 +98,9 @@ export async function runTrial(cluster: TrialCluster, options: TrialOptions): Pr
     while (rounds.length < options.rounds && shared.violations.length === 0 && !shared.isOver) {
       const { target, fault } = deck.next();
       await nextAcknowledged(shared);
-      const wholeMs = await runRound(cluster, options, shared, target, fault, random);
-      rounds.push({ fault, target: target.name, wholeMs });
+      const round = await runRound(cluster, options, shared, target, fault, random);
+      const { wholeMs } = round;
+      rounds.push(round);
       const isFull = rounds.length % options.fullCheckEvery === 0 || rounds.length === options.rounds;
       if (isFull) for (const model of models) await compare(shared, model, 0, random);
       const { acknowledged, longestWriteMs } = shared.figures;
@@ -153,7 +156,7 @@ async function nextAcknowledged({ figures, patience, violations }: Shared): Prom
   }
 }
 
-/** One fault, and its end. Returns the time until queries were whole again. */
+/** One fault, and its end. */
 async function runRound(
   cluster: TrialCluster,
   options: TrialOptions,
@@ -161,7 +164,7 @@ async function runRound(
   target: Target,
   fault: FaultKind,
   random: Random,
-): Promise<number> {
+): Promise<Round> {
   const others = cluster.doors.filter((door) => door !== target.door);
   const doors = others.length === 0 ? cluster.doors : others;
   const downMs = random.next() * options.downMsMax;
@@ -171,13 +174,14 @@ async function runRound(
   else target.cut(how);
   const probing = wholeAgain(shared, doors, seededRandom(random.below(2 ** 31)));
   await Bun.sleep(fault === "kill" ? downMs : options.faultMs);
-  if (fault === "kill") await target.restart();
+  let failedStarts = 0;
+  if (fault === "kill") failedStarts = await target.restart();
   else if (fault === "stop") target.goOn();
   else target.heal();
   const wholeMs = await probing;
   for (const { name, isRunning } of cluster.targets.map((each) => ({ name: each.name, isRunning: each.isRunning() })))
     if (!isRunning) shared.violations.push(`${name} ended by itself`);
-  return wholeMs;
+  return { fault, target: target.name, wholeMs, failedStarts };
 }
 
 /** Waits for a good query that began after now. */
