@@ -140,6 +140,7 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
     facts: { id: nodeName, address: advertisedAddressOf(cluster, listener.port), version: VERSION },
     shards: mirror.shards,
     openShard,
+    beforeHandOver: ({ engine }) => engine.flushAhead(),
     timers: systemTimers,
     logger: log.logger("cluster"),
     onOusted: (why) => over.resolve(why.message),

@@ -99,11 +99,17 @@ export class DataNode {
     if (this.isStopping) return;
     this.isStopping = true;
     this.member.beginDraining();
-    let isLate = false;
-    if (this.keeper.hasHeirs) isLate = (await within(this.parts.timers, STOP_MILLIS, () => this.keeper.drained("stop"))) === "late";
-    await this.keeper.close(!isLate);
+    const outcome = await within(this.parts.timers, STOP_MILLIS, (signal) => this.givenAway(signal));
+    await this.keeper.close(outcome !== "late");
     await this.member.leave();
     await this.followed.close();
+  }
+
+  /** Resolves when no shard is left here, or no other node that could take one: they may stop at the same time. */
+  private async givenAway(signal: AbortSignal): Promise<void> {
+    let isDrained = false;
+    const drained = this.keeper.drained("stop").then(() => (isDrained = true));
+    while (!isDrained && this.keeper.hasHeirs && !signal.aborted) await Promise.race([drained, this.followed.nextChange()]);
   }
 
   private async oust(why: DbError): Promise<void> {

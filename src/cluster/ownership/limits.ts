@@ -30,15 +30,18 @@ export const LOOK_MILLIS = 500;
 /** Longest that a node which starts waits for servers that do not answer, in milliseconds: several elections. */
 export const JOIN_MILLIS = 60_000;
 
-/** How long a node that joined takes no shard, in milliseconds. Reason: of nodes that start together the first would take all. */
+/**
+ * How long a node that joined takes no shard that nobody has served since, in milliseconds. Reason: of nodes that start together the first
+ * would take all.
+ */
 export const SETTLE_MILLIS = 1000;
 
 /** Shards that a node opens at once. Reason: each reads the end of a log, and they share a thread. */
 export const OPENINGS_MAX = 4;
 
 /**
- * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may be
- * stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
+ * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may
+ * be stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
  */
 export const OPEN_MILLIS = 120_000;
 /** See `OPEN_MILLIS`. */

@@ -97,6 +97,20 @@ test("a third node gets its share, two shards at a time, flushed before; the oth
   expect(nodes.events.filter(({ kind }) => kind === "closed")).toHaveLength(0);
 });
 
+test("a shard that is handed over to a node that has just joined is without an owner only while it is closed and opened", async () => {
+  const { nodes } = await started(2, ["a"]);
+  let unserved = 0;
+  const { time } = nodes.cluster;
+  const look = (): void => {
+    if (nodes.owners().includes(undefined)) unserved += 10;
+    time.after(10, look);
+  };
+  look();
+  await nodes.start("b");
+  await nodes.until("settled", () => isSettled(nodes, ["a", "b"]));
+  expect(unserved).toBeLessThan(nodes.behaviour.closeMillis + 200 + 100);
+});
+
 test("a node that drains gives all shards away, two at a time, and takes none until it stops", async () => {
   const { nodes, all } = await started(16, ["a", "b", "c"]);
   const a = at(all, 0);
@@ -129,6 +143,15 @@ test("a node that stops gives its shards to others at once", async () => {
   expect(nodes.cluster.time.monotonicMillis() - begun).toBeLessThan(3000);
   await nodes.until("settled", () => isSettled(nodes, ["b"]), 2000);
   expect(nodes.unservedMost).toBeLessThanOrEqual(4);
+});
+
+test("nodes that all stop at once do not wait for one another, and flush", async () => {
+  const { nodes, all } = await started(12, ["a", "b", "c"]);
+  const begun = nodes.cluster.time.monotonicMillis();
+  await Promise.all(all.map(({ data }) => data.stop()));
+  expect(nodes.cluster.time.monotonicMillis() - begun).toBeLessThan(2000);
+  expect([...nodes.cluster.leases.keys()]).toEqual([]);
+  expect(nodes.events.filter(({ kind }) => kind === "closed")).toEqual([]);
 });
 
 test("the last node that stops flushes and closes its shards; their leases are free at once", async () => {
@@ -315,7 +338,7 @@ test("a shard of which a higher epoch was told while its lease was lost is close
   expect(nodes.owners()).toEqual(["a", "a"]);
 });
 
-test("a shard is flushed while it still serves before it is handed over, but not for long; a node that stops does not wait for that", async () => {
+test("a shard is flushed while it still serves before it is handed over, but not for long; who stops does not wait for that", async () => {
   const nodes = madeNodes(4);
   let flushing = 0;
   nodes.behaviour.beforeHandOver = async () => {

@@ -169,7 +169,7 @@ export class ShardKeeper {
     const me = directory.node(nodeId);
     if (!isMember() || me?.identity !== identity) return;
     this.giveBack();
-    if (!this.isDraining && !me.isDraining && now >= this.settledMillis) this.takeFree();
+    if (!this.isDraining && !me.isDraining) this.takeFree(now >= this.settledMillis);
   }
 
   private oustIfTaken(tenure: Tenure): void {
@@ -197,7 +197,8 @@ export class ShardKeeper {
     }
   }
 
-  private takeFree(): void {
+  /** @param isSettled otherwise only shards that were let go since this node joined, maybe for it */
+  private takeFree(isSettled: boolean): void {
     const { directory, nodeId, identity, shards, timers } = this.parts;
     const now = timers.monotonicMillis();
     let opening = 0;
@@ -205,6 +206,7 @@ export class ShardKeeper {
     const free: number[] = [];
     for (let shard = 0; shard < shards; shard++) {
       if (this.tenures.has(shard) || (this.notBefore.get(shard) ?? now) > now || this.failures.isWaiting(shard)) continue;
+      if (!isSettled && !this.placement.wasServed(shard)) continue;
       const lease = directory.leaseOf(shard);
       const isFree = lease === undefined || lease.holder === identity;
       if (isFree && this.placement.isTurnOf(nodeId, shard)) free.push(shard);
