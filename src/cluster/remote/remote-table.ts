@@ -239,7 +239,7 @@ export class RemoteTable implements Table, SeriesKeeper {
   }
 
   private newSeries(): RemoteSeries {
-    const made = newRemoteSeries(this.schema, (tag) => this.parts.facts.mayBeEmpty(this.shard, this.id, tag));
+    const made = newRemoteSeries(this.schema);
     this.known.set(made.view, made);
     return made;
   }

@@ -201,16 +201,17 @@ async function* rowsOf(
   isEager: boolean,
 ): AsyncIterable<ExecBatch> {
   const { workers, fragment } = shareable;
-  const { parts, snapshot, shards } = shared;
+  const { parts, snapshot, shards, keepsTags } = shared;
   const isMerged = shards?.areOrdered === true && fragment.steps.every(({ kind }) => kind === "filter" || kind === "project");
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    plan: fragmentBytes(fragment, shared.keepsTags),
+    plan: fragmentBytes(fragment, keepsTags),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
     wantsMetrics: context.metrics !== undefined,
-    wantsRuns: isMerged,
+    // Rows of a scan say of which series they are: whoever groups by tags goes by that.
+    wantsRuns: isMerged || (keepsTags === true && fragment.steps.every(({ kind }) => kind === "filter")),
   };
   const open = workers.openFragment(job, context.budget);
   const held = context.budget.part("answers of parts");
