@@ -3,13 +3,14 @@
  *
  *   follow the directory ─► join ─► keep shards ─► (drain) ─► give shards back ─► leave ─► stop following
  */
+import { assert } from "../../base/assert.ts";
 import type { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import type { OpenShard, ShardHost } from "../shard/shard-host.ts";
 import type { Directory } from "./directory.ts";
 import { begun, FollowedDirectory } from "./followed-directory.ts";
-import { STOP_MILLIS } from "./limits.ts";
+import { CLUSTER_SHARDS_MAX, STOP_MILLIS } from "./limits.ts";
 import { type NodeFacts, NodeMember } from "./node-member.ts";
 import { type KeptShardStatus, ShardKeeper } from "./shard-keeper.ts";
 import { type Timers, within } from "./timers.ts";
@@ -47,6 +48,7 @@ export class DataNode {
   /** Joins the cluster and begins to take shards. @throws DbError as `NodeMember.join` */
   static async join(parts: DataNodeParts): Promise<DataNode> {
     const { port, facts, timers, logger } = parts;
+    assert(parts.shards >= 1 && parts.shards <= CLUSTER_SHARDS_MAX, `a cluster has 1 to ${CLUSTER_SHARDS_MAX} shards; got ${parts.shards}`);
     const { leases, identity } = port;
     const directory = FollowedDirectory.follow({ leases, timers, logger });
     let node: DataNode | undefined;

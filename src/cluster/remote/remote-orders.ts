@@ -1,6 +1,6 @@
 /**
- * The orders in which shards give series of tables of the metric engine where that is not the order of tags: as `engine/metric/part-orders.ts`,
- * from what is known of series here.
+ * The orders in which shards give series of tables of the metric engine where that is not the order of tags: as
+ * `engine/metric/part-orders.ts`, from what is known of series here.
  */
 import type { OrderIn } from "../../engine/joined/joined-scan.ts";
 import type { JoinedSeries } from "../../engine/joined/joined-series.ts";

@@ -40,13 +40,25 @@ export function tagsOf({ primaryKey, columns }: TableSchema): readonly ColumnSch
   return primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
 }
 
-/** None yet, of a table of any kind. */
-export function newRemoteSeries(schema: TableSchema): RemoteSeries {
-  return isPhysicalTable(schema) ? new PhysicalRemoteSeries(schema) : new PlainRemoteSeries(schema);
+/** None yet, of a table of any kind. @param mayBeEmpty whether a tag may be "" in series that are not known here yet */
+export function newRemoteSeries(schema: TableSchema, mayBeEmpty: (tag: string) => boolean): RemoteSeries {
+  return isPhysicalTable(schema) ? new PhysicalRemoteSeries(schema) : new PlainRemoteSeries(schema, mayBeEmpty);
 }
 
 /** A registry whose series tell their tags. */
 class RemoteRegistry extends SeriesRegistry {
+  private readonly mayBeEmpty: (tag: string) => boolean;
+
+  constructor(table: string, mayBeEmpty: (tag: string) => boolean) {
+    super(table);
+    this.mayBeEmpty = mayBeEmpty;
+  }
+
+  /** Who asks for "" has to know of series that are not here. */
+  override hasValue(column: string, value: string): boolean {
+    return super.hasValue(column, value) || (value === "" && this.mayBeEmpty(column));
+  }
+
   eachTagOf(series: number, each: (column: string, value: string) => void): void {
     for (const [position, { name }] of this.columns.entries()) {
       const value = this.textAt(position, this.codesAt(position)[series] as number);
@@ -60,8 +72,8 @@ class PlainRemoteSeries implements RemoteSeries {
   readonly view: RemoteRegistry;
   private schema: TableSchema | undefined;
 
-  constructor(schema: TableSchema) {
-    this.view = new RemoteRegistry(schema.name);
+  constructor(schema: TableSchema, mayBeEmpty: (tag: string) => boolean) {
+    this.view = new RemoteRegistry(schema.name, mayBeEmpty);
     this.fit(schema);
   }
 

@@ -4,6 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { DbError } from "../../base/error.ts";
+import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TableId } from "../../base/units.ts";
 import { BatchUnpacker } from "../../query/operator/parallel/plain-batch.ts";
@@ -204,14 +205,16 @@ export class RemoteTable implements Table, SeriesKeeper {
   async deleteMatching({ plan, environment, signal }: Omit<MatchingRows, "timeRange" | "tagPredicates">): Promise<number> {
     this.checkDeletes();
     const { access } = this.parts;
-    return access.client.call({ kind: "delete", ...(await this.place()), plan, environment }, signal);
+    const place = await waitWithin(this.place(), { signal });
+    return access.client.call({ kind: "delete", ...place, plan, environment }, signal);
   }
 
   /** The answer to a fragment over its rows. @throws DbError what running it threw, StorageUnavailable, Cancelled */
   async *pieces(job: PlainJob, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
     const { access } = this.parts;
     const { plan, types, environment, memoryBytesMax, wantsMetrics, wantsRuns } = job;
-    const request = { ...(await this.place()), plan, types, environment, memoryBytesMax, wantsMetrics, wantsRuns };
+    const place = await waitWithin(this.place(), { signal });
+    const request = { ...place, plan, types, environment, memoryBytesMax, wantsMetrics, wantsRuns };
     for await (const piece of access.client.fragment(request, signal)) {
       if (piece.kind === "failed") throw errorOfTold(piece.error);
       yield piece;
@@ -236,7 +239,7 @@ export class RemoteTable implements Table, SeriesKeeper {
   }
 
   private newSeries(): RemoteSeries {
-    const made = newRemoteSeries(this.schema);
+    const made = newRemoteSeries(this.schema, (tag) => this.parts.facts.mayBeEmpty(this.shard, this.id, tag));
     this.known.set(made.view, made);
     return made;
   }

@@ -23,8 +23,8 @@ import { PlanRun } from "../../query/workers/plan-run.ts";
 import type { SpillStore } from "../../table/spill-space.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { FRAME, type Frame } from "../wire/frames.ts";
-import { decodeCall, decodeFragment, encodeAnswer, type SentFragment, valueBytes } from "../wire/requests.ts";
-import type { ShardCall, ShardMoment } from "../wire/shard-request.ts";
+import { decodeCall, decodeFragment, encodeAnswer, valueBytes } from "../wire/requests.ts";
+import type { FragmentRequest, ShardCall, ShardMoment } from "../wire/shard-request.ts";
 import { fragmentEnd, toldError as toldErrorShape } from "../wire/shapes.ts";
 import { FragmentFrames } from "./fragment-frames.ts";
 import { gatheredBytes } from "./gathered-bytes.ts";
@@ -75,6 +75,9 @@ interface Work {
 
 /** How requests end, for the metrics. */
 type Result = "done" | "refused" | "failed" | "left";
+
+/** What changes nothing, and may be asked again elsewhere. */
+const READS: ReadonlySet<AskedRequest["kind"]> = new Set(["fragment", "facts", "files"]);
 
 /** See the file header. */
 export class ShardService {
@@ -156,11 +159,10 @@ export class ShardService {
         result = "done";
       } catch (error) {
         throwIfCancelled(signal);
-        const isLost = hosts.get(asked.shard) !== host;
-        // A call may have changed something; what reads may be asked again elsewhere.
-        const mayAgain = isLost && !isOut && (asked.kind === "fragment" || asked.kind === "facts" || asked.kind === "files");
+        const isLost = await this.isLost(host);
+        const mayAgain = isLost && !isOut && READS.has(asked.kind);
         result = mayAgain ? "refused" : "failed";
-        yield mayAgain ? refused(error) : this.failed(error);
+        yield mayAgain ? refused(error) : this.failed(isLost ? lost(asked, error) : error);
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -171,6 +173,13 @@ export class ShardService {
       metrics.ended.inc({ kind: asked.kind, result });
       metrics.seconds.observe({ kind: asked.kind }, (scheduler.clock.monotonicMillis() - since) / 1000);
     }
+  }
+
+  /** Whether a shard is not served here any more: what happens to its tables then is no error of theirs. */
+  private async isLost(host: ShardHost): Promise<boolean> {
+    if (this.parts.hosts.get(host.shard) !== host) return true;
+    const [open] = await Promise.allSettled([host.reach(0)]);
+    return open.status === "rejected";
   }
 
   /** Why the shard has not seen what it must have seen, after a bounded wait; undefined: it has. @throws DbError Cancelled */
@@ -200,7 +209,7 @@ export class ShardService {
     }
   }
 
-  private async *rows(fragment: SentFragment, { host, signal, begun }: Work): AsyncGenerator<Frame> {
+  private async *rows(fragment: FragmentRequest, { host, signal, begun }: Work): AsyncGenerator<Frame> {
     const { scheduler, workers } = this.parts;
     const { clock } = scheduler;
     const room = this.room(fragment.memoryBytesMax, begun);
@@ -275,6 +284,20 @@ interface RequestRoom {
   readonly budget: MemoryBudget;
   readonly spill: ReturnType<SpillStore["session"]> | undefined;
   close(): Promise<void>;
+}
+
+/** The error of a shard that went away while something was done with it. */
+function lost({ kind, shard }: AskedRequest, cause: unknown): DbError {
+  const why = "it went to another node meanwhile";
+  if (READS.has(kind)) {
+    return new DbError(StatusCode.StorageUnavailable, `cannot read all of shard ${shard}: ${why}; run it again`, {
+      cause,
+      retryAfterSeconds: 1,
+    });
+  }
+  return new DbError(StatusCode.StorageUnavailable, `cannot ${kind} in shard ${shard}: ${why}; nobody knows whether it was done`, {
+    cause,
+  });
 }
 
 function refused(error: unknown): Frame {

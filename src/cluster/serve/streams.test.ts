@@ -15,7 +15,7 @@ import type { Table } from "../../table/catalog.ts";
 import type { ScanBatch, ScanRequest } from "../../table/scan.ts";
 import { HttpTransport } from "../wire/http-transport.ts";
 import { NodeShardClient } from "../wire/node-shard-client.ts";
-import type { ShardListenerOptions } from "./listener.ts";
+import type { ShardListener, ShardListenerOptions } from "./listener.ts";
 
 const MIB = 1024 * 1024;
 
@@ -44,6 +44,8 @@ interface Setup {
   readonly client: NodeShardClient;
   /** Ends the node as a crash does. */
   kill(this: void): Promise<void>;
+  stop(this: void, graceMs: number): Promise<void>;
+  readonly listener: ShardListener;
 }
 
 function setUp(options: ShardNodeOptions = {}, listening: Partial<ShardListenerOptions> = {}, silenceMillis?: number): Setup {
@@ -60,7 +62,7 @@ function setUp(options: ShardNodeOptions = {}, listening: Partial<ShardListenerO
     transport.close();
     await kill();
   });
-  return { node, host, client: new NodeShardClient(parts), kill };
+  return { node, host, client: new NodeShardClient(parts), kill, stop: (graceMs) => listener.stop(graceMs), listener };
 }
 
 /** A table whose scan gives batches of 1 MiB for ever; `given` counts them. */
@@ -181,6 +183,50 @@ test("a node that dies within the rows fails the fragment; before the first it i
   expect(state.ended).toBe(1);
   const again = await failureOf(answerOf(client, ofValues(table)));
   expect(again.message).toStartWith("cannot reach shard 0: cannot ask node 127.0.0.1");
+});
+
+test("a shard that goes to another node within the rows says so, whatever it then throws", async () => {
+  const { host, client, node } = setUp();
+  const leaving: Table = Object.create(table);
+  leaving.scan = async function* (request: ScanRequest): AsyncGenerator<ScanBatch> {
+    yield* table.scan(request);
+    node.hosts.delete(0);
+    throw new TypeError("a file is closed");
+  };
+  host.wrap = () => leaving;
+  const error = await failureOf(answerOf(client, ofValues(table)));
+  expect(error).toMatchObject({ code: StatusCode.StorageUnavailable, retryAfterSeconds: 1 });
+  expect(error.message).toBe("cannot read all of shard 0: it went to another node meanwhile; run it again");
+});
+
+test("a node that ends lets answers under way come to their end, and takes no more", async () => {
+  const { client, node, host, stop } = setUp();
+  const answer = answerOf(client, ofValues(table, { least: 1 }));
+  await until(() => node.running.size === 1);
+  const stopped = stop(5000);
+  await Bun.sleep(50);
+  expect((await failureOf(answerOf(client, ofValues(table)))).message).toContain("cannot reach shard 0");
+  host.apply(1);
+  expect((await answer).rows.length).toBe(30_000);
+  await stopped;
+});
+
+test("a node that ends cuts off what takes too long", async () => {
+  const { client, node, stop } = setUp();
+  const answer = failureOf(answerOf(client, ofValues(table, { least: 1 })));
+  await until(() => node.running.size === 1);
+  await stop(100);
+  expect(node.running.size).toBe(0);
+  expect((await answer).message).toContain("cannot reach shard 0");
+});
+
+test("a connection that rested and was closed meanwhile is made anew", async () => {
+  const { client, listener, node } = setUp();
+  expect((await answerOf(client, ofValues(table))).rows.length).toBe(30_000);
+  await listener.stop(0);
+  const again = node.listen({ port: listener.port });
+  opened.push(() => again.stop(0));
+  expect((await answerOf(client, ofValues(table))).rows.length).toBe(30_000);
 });
 
 test("an error within the rows is the one that was thrown there", async () => {

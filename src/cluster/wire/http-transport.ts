@@ -41,13 +41,21 @@ export class HttpTransport implements NodeTransport {
   async *ask(asked: NodeRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     throwIfCancelled(signal);
     const silence = new Silence(this.silenceMillis);
-    const request = this.request(asked);
-    const end = (): void => void request.destroy();
+    let request: http.ClientRequest | undefined;
+    let answer: http.IncomingMessage | undefined;
+    const end = (): void => void request?.destroy();
     signal.addEventListener("abort", end, { once: true });
     silence.onOver = end;
-    let answer: http.IncomingMessage | undefined;
     try {
-      answer = await answerTo(request, asked.body);
+      request = this.request(asked);
+      try {
+        answer = await answerTo(request, asked.body);
+      } catch (error) {
+        // The connection had rested, and was closed there meanwhile: whoever lets connections be reused may ask twice.
+        if (!request.reusedSocket || signal.aborted || silence.isOver) throw error;
+        request = this.request({ ...asked, mayReuse: false });
+        answer = await answerTo(request, asked.body);
+      }
       silence.heard();
       if (answer.statusCode !== 200) throw new NotAnswered(`node ${asked.address} refuses: ${await refusalOf(answer)}`, false);
       for await (const piece of answer as AsyncIterable<Uint8Array>) {
@@ -64,7 +72,7 @@ export class HttpTransport implements NodeTransport {
     } finally {
       silence.rest();
       signal.removeEventListener("abort", end);
-      if (answer?.complete !== true) request.destroy();
+      if (answer?.complete !== true) request?.destroy();
     }
   }
 

@@ -23,6 +23,7 @@ import { FrameReader, type ReadFrame } from "./frames.ts";
 import { AGAIN_MILLIS, OWNER_MILLIS } from "./limits.ts";
 import { type NodeRequest, type NodeTransport, NotAnswered } from "./node-transport.ts";
 import { encodeCall, encodeFragment } from "./requests.ts";
+import { typesOfPlan } from "./plan-types.ts";
 import type { ShardClient } from "./shard-client.ts";
 import type { FragmentPiece, FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
 import { SharedQuestions } from "./shared-questions.ts";
@@ -93,13 +94,14 @@ export class NodeShardClient implements ShardClient {
   }
 
   async *fragment(request: FragmentRequest, signal: AbortSignal): AsyncGenerator<FragmentPiece> {
+    const types = typesOfPlan(request.plan);
     const body = encodeFragment(request);
     const search = this.search(request.shard, signal);
     for (;;) {
       const address = await search.owner();
       let isOut = false;
       try {
-        const reader = new FragmentReader(request.types);
+        const reader = new FragmentReader(types);
         for await (const frame of this.frames({ address, path: "/v1/shard/fragment", body, mayReuse: true }, signal)) {
           const piece = reader.read(frame);
           if (piece.kind !== "refused") search.heard();

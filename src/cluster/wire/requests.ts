@@ -11,16 +11,13 @@ import { bytes, environment, tableId, tagValues } from "./shapes.ts";
 import type { FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
 import { ANSWERS } from "./shapes.ts";
 
-/** A fragment as the node that runs it knows it. */
-export type SentFragment = Omit<FragmentRequest, "types">;
-
 const REQUEST_MAGIC = 0x5156; // 'V' 'Q'
 const HEAD_BYTES = 4;
 
 const shard = whole(0, 65_535);
 const moment = { catalogVersion: whole(0), least: whole(0) };
 
-const sentFragment: Shape<SentFragment> = record<SentFragment>({
+const fragmentRequest: Shape<FragmentRequest> = record<FragmentRequest>({
   ...moment,
   shard,
   tableId,
@@ -48,12 +45,12 @@ const shardCall: Shape<ShardCall> = kinds<ShardCall>(CASES);
 
 /** A fragment's request. @throws DbError Unsupported when it is too large */
 export function encodeFragment(request: FragmentRequest): Uint8Array<ArrayBuffer> {
-  return encoded(sentFragment, request);
+  return encoded(fragmentRequest, request);
 }
 
 /** The request again. @throws DbError InvalidArguments for other bytes, Unsupported for a newer version */
-export function decodeFragment(given: Uint8Array): SentFragment {
-  const request = decoded(sentFragment, given);
+export function decodeFragment(given: Uint8Array): FragmentRequest {
+  const request = decoded(fragmentRequest, given);
   if (!(request.memoryBytesMax > 0)) throw wrong("it may hold no memory");
   return request;
 }

@@ -6,7 +6,6 @@
  */
 import type { ToldError } from "../../base/told-error.ts";
 import type { TableId } from "../../base/units.ts";
-import type { DataType } from "../../column/data-type.ts";
 import type { FragmentJob, PlainBatch } from "../../query/operator/contract/query-workers.ts";
 import type { NodeMetrics } from "../../query/operator/contract/node-metrics.ts";
 import type { TableFile, TableStatistics } from "../../table/catalog.ts";
@@ -26,8 +25,6 @@ export interface FragmentRequest extends ShardMoment, Pick<FragmentJob, "environ
   readonly tableId: TableId;
   /** `plan-bytes.ts`: a scan of the table, its conditions on tags among them, and operators above it. */
   readonly plan: Uint8Array<ArrayBuffer>;
-  /** Of the columns that the plan gives: what comes is checked against them. They are not sent. */
-  readonly types: readonly DataType[];
 }
 
 /** Series that rows will name, by numbers that the answer gives: 0, 1, 2, … as they are defined. */
@@ -50,6 +47,11 @@ export interface ShardFacts {
   readonly tableId: TableId;
   readonly statistics: TableStatistics;
   readonly timeBounds: TimeRange | undefined;
+  /**
+   * Names of tags that are "" in some series, which PromQL takes for absent (`SeriesView.hasValue`). Undefined: not known, as where all
+   * tables were asked about.
+   */
+  readonly emptyTags?: readonly string[] | undefined;
 }
 
 /** One question about a shard, or a change of its rows. */

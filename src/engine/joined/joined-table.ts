@@ -134,9 +134,7 @@ export class JoinedTable implements Table {
 
   async deleteRange(range: RowRange): Promise<number> {
     if (this.options.deletes !== undefined) return this.options.deletes.range(range);
-    let rows = 0;
-    for (const part of this.parts) rows += await part.deleteRange(range);
-    return rows;
+    return sum(await allDone(this.partsFor(range).map(async ({ table }) => table.deleteRange(range))));
   }
 
   private async deleteInParts(rows: MatchingRows): Promise<number> {

@@ -1,7 +1,8 @@
 /** Fragments over whole tables, and their rows as text, beside those of a scan on this machine. */
 import type { ColumnHeader } from "../../../src/column/batch.ts";
-import { NULL, STRING } from "../../../src/column/data-type.ts";
+import { type DataType, NULL, STRING } from "../../../src/column/data-type.ts";
 import { scalarAt } from "../../../src/column/scalar.ts";
+import { typesOfPlan } from "../../../src/cluster/wire/plan-types.ts";
 import type { ShardClient } from "../../../src/cluster/wire/shard-client.ts";
 import type { FragmentPiece, FragmentRequest } from "../../../src/cluster/wire/shard-request.ts";
 import { encodePlan } from "../../../src/query/operator/contract/plan-bytes.ts";
@@ -37,7 +38,6 @@ export function fragmentOf(table: ScannedTable, plan: PlanNode, more: Partial<Fr
     memoryBytesMax: Number.POSITIVE_INFINITY,
     wantsMetrics: false,
     wantsRuns: true,
-    types: plan.columns.map(({ type }) => type),
     ...more,
   };
 }
@@ -58,6 +58,7 @@ export async function answerOf(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<FragmentAnswer> {
   const unpacker = new BatchUnpacker();
+  const types = typesOfPlan(request.plan);
   const tags: (readonly (string | undefined)[])[] = [];
   const rows: string[] = [];
   let end: FragmentAnswer["end"];
@@ -67,7 +68,7 @@ export async function answerOf(
     if (piece.kind === "series") {
       for (let i = 0; i < piece.series.count; i++) tags.push(piece.series.tags.map((values) => values[i]));
     } else if (piece.kind === "rows") {
-      addRows(unpacker.unpack(piece.batch), request, (series) => tags[series], rows);
+      addRows(unpacker.unpack(piece.batch), types, (series) => tags[series], rows);
     } else if (piece.kind === "end") end = piece;
   }
   return { rows, end, pieces, series: tags.length };
@@ -79,14 +80,20 @@ export async function rowsHere(table: ScannedTable, request: Partial<PlannedRequ
   const types = node.columns.map(({ type }) => type);
   const { series } = table;
   const rows: string[] = [];
-  const tagsOf = (number: number): readonly (string | undefined)[] => table.schema.primaryKey.map((name) => series.tagOf(name, number));
-  for await (const batch of table.scan({ ...node.request, tagPredicates: [], numbers: series })) addRows(batch, { types }, tagsOf, rows);
+  for await (const batch of table.scan({ ...node.request, tagPredicates: [], numbers: series })) {
+    // A column at a time: a view of very many keeps few of them. For each batch: the scan learns of series.
+    const tags = table.schema.primaryKey.map((name) => {
+      const dictionary = series.dictionaryOf(name);
+      return Array.from(series.codesOf(name).subarray(0, series.count), (code) => dictionary[code]);
+    });
+    addRows(batch, types, (number) => tags.map((values) => values[number]), rows);
+  }
   return rows;
 }
 
 function addRows(
   { rowCount, vectors, runs }: ExecBatch,
-  { types }: Pick<FragmentRequest, "types">,
+  types: readonly DataType[],
   tagsOf: (series: number) => readonly (string | undefined)[] | undefined,
   rows: string[],
 ): void {

@@ -95,7 +95,13 @@ export class LocalShards implements ShardClient {
       case "facts": {
         const { shard, tableId } = call;
         const tables = tableId === undefined ? this.parts.tables(shard) : [[tableId, this.table(shard, tableId)] as const];
-        return tables.map(([id, table]) => ({ tableId: id, statistics: table.statistics(), timeBounds: table.timeBounds() }));
+        return tables.map(([id, table]) => ({
+          tableId: id,
+          statistics: table.statistics(),
+          timeBounds: table.timeBounds(),
+          emptyTags:
+            tableId === undefined ? undefined : tagsOf(table.schema).flatMap(({ name }) => (table.series.hasValue(name, "") ? [name] : [])),
+        }));
       }
       case "files":
         return this.table(call.shard, call.tableId).files();

@@ -71,7 +71,7 @@ async function deleteElsewhere(
   if (fragment === undefined || !isClosed(fragment.scan)) {
     throw new DbError(
       StatusCode.Unsupported,
-      `cannot delete from table ${table.schema.name}: its rows are on other machines, which cannot test the condition; use one on its own columns`,
+      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its columns only`,
     );
   }
   const environment = { now, timeZone, database };
