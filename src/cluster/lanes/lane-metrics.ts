@@ -1,6 +1,6 @@
 import { Counter, Gauge } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
-import type { LaneCounts } from "./shard-lane.ts";
+import type { LaneCounts } from "./lane-parts.ts";
 
 /** What the lanes of a process have done, all together, and the bytes that they hold. */
 export interface LaneFigures extends Readonly<LaneCounts> {
