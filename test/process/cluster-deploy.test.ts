@@ -10,6 +10,7 @@ import { readFlags } from "../../src/config/flag.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { FLAGS_OF } from "../../src/config/start-flags.ts";
+import { parsePromql } from "../../src/query/promql/syntax/parse.ts";
 import { NATS_SERVER } from "../support/cluster/nats-server.ts";
 
 const DEPLOY = resolve(import.meta.dir, "../../deploy/cluster");
@@ -125,6 +126,27 @@ describe("varve@.service", () => {
       expect([part, start]).toEqual([role, "start"]);
       const { values } = readFlags(args, FLAGS_OF[role]);
       expect(Object.fromEntries(values)).toEqual({ "config-file": `/etc/varve/${role}.toml`, "data-home": `/var/lib/varve-${role}` });
+    }
+  });
+});
+
+describe("varve-cluster.rules.yml", () => {
+  interface Rule {
+    readonly alert: string;
+    readonly expr: string;
+    readonly annotations: { readonly runbook: string };
+  }
+  const { groups } = Bun.YAML.parse(read("varve-cluster.rules.yml")) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const docs = (name: string): string => readFileSync(join(DEPLOY, "../../docs", name), "utf8");
+
+  test("asks in PromQL for families that there are, and each alert has a chapter", () => {
+    expect(rules.length).toBeGreaterThan(3);
+    for (const { alert, expr, annotations } of rules) {
+      expect(() => parsePromql(expr)).not.toThrow();
+      for (const [, family = ""] of expr.matchAll(/\b(varve_\w+)\{/g)) expect(docs("metrics.md")).toContain(`\`${family}\``);
+      expect(annotations.runbook).toBe(`docs/cluster-runbook.md#${alert.toLowerCase()}`);
+      expect(docs("cluster-runbook.md")).toContain(`\n### ${alert}\n`);
     }
   });
 });
