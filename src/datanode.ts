@@ -14,6 +14,7 @@ import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { MemoryPool } from "./base/memory/server-memory.ts";
 import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { DataNode } from "./cluster/ownership/data-node.ts";
+import { registerShardMetrics } from "./cluster/ownership/ownership-metrics.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import { RunningRequests } from "./cluster/serve/running-requests.ts";
 import { type ShardListener, type ShardListenerOptions, startShardListener } from "./cluster/serve/listener.ts";
@@ -146,6 +147,7 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
     onOusted: (why) => over.resolve(why.message),
   });
   const member = node;
+  registerShardMetrics(metrics, () => member.directory.nodes().find(({ id }) => id === nodeName)?.shards ?? new Map());
   opened.defer(() => member.stop());
   const url = urlOf(listener, settings, internal);
   logger.info({ address: url, node: nodeName, shards: mirror.shards, version: VERSION }, "ready");

@@ -28,7 +28,8 @@ beforeEach(async () => {
   fixture = new QueryFixture();
   await fixture.sql("CREATE TABLE t (host STRING, v DOUBLE, ts TIMESTAMP(3), TIME INDEX (ts), PRIMARY KEY (host)) WITH (spread = '3')");
   await fixture.sql(
-    "CREATE TABLE p (greptime_timestamp TIMESTAMP(3), v DOUBLE, TIME INDEX (greptime_timestamp)) ENGINE = metric WITH (physical_metric_table = '')",
+    "CREATE TABLE p (greptime_timestamp TIMESTAMP(3), v DOUBLE, TIME INDEX (greptime_timestamp)) " +
+      "ENGINE = metric WITH (physical_metric_table = '')",
   );
   context = { ...fixture.context, system: { ...NO_FACTS, commit: "0123456789ab", cluster: () => FACTS } };
 });
