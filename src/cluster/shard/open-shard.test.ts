@@ -213,7 +213,7 @@ test("the files of a table that the catalogue here has not heard of stay", async
 
 test("a record in parts is taken by whoever comes next, though the log begins in its midst", async () => {
   await started();
-  const node = await rig.node("a", { snapshotMessages: 1 });
+  const node = await rig.node("a", { follow: { snapshotMessages: 1, trimMillis: 0 } });
   const first = await node.open(1);
   const long = rig.writer(1);
   const parts = encodeRecordParts(long.records.record(1, [[cpu, [row(1, "long")]]]), 60);

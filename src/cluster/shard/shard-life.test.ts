@@ -6,8 +6,11 @@ import { type OpenRigShard, type RigNode, rowsOf, ShardRig } from "../../../test
 import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
 import type { ShardWriter } from "../../../test/support/cluster/shard-writer.ts";
 import { DbError } from "../../base/error.ts";
+import type { FollowLimits } from "../../engine/follow/followed-source.ts";
 import type { TableSchema } from "../../table/schema.ts";
 
+/** Series begin anew whenever the engine is kept up. */
+const RENEWAL = { seriesMin: 0, restMillis: 0, isForced: true };
 const SHARD = 1;
 const TAGS = 4;
 
@@ -80,10 +83,14 @@ class Life {
   }
 
   private async open(): Promise<void> {
-    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`, { snapshotMessages: 1 + this.random.below(8) }));
+    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`, { follow: this.limits(), seriesRenewal: RENEWAL }));
     const shard = await this.tried(() => node.open(SHARD));
     if (shard === undefined) await node.kill();
     else this.owner = { node, shard };
+  }
+
+  private limits(): FollowLimits {
+    return { snapshotMessages: 1 + this.random.below(8), trimMillis: this.random.below(2) * 20_000 };
   }
 
   private async act(): Promise<void> {
