@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { rowsOf, ShardRig } from "../../../test/support/cluster/shard-rig.ts";
+import { NO_LIMITS } from "../../../test/engine/machine.ts";
 import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
 import { STRING } from "../../column/data-type.ts";
 import { Fenced } from "../../storage/meta-store/meta-store.ts";
@@ -233,6 +234,25 @@ test("a record in parts is taken by whoever comes next, though the log begins in
   for (const part of parts.slice(2)) await (await rig.node("c")).port.log.append(1, part);
   await host.reach(3 + parts.length);
   expect(await rows(host)).toEqual(["long 1 1", "x 2 2", "x 3 3", "x 4 4"]);
+});
+
+test("the log waits for memory, and goes on when flushes have made room", async () => {
+  await started();
+  const limits = { ...NO_LIMITS, memtableBytes: 64 * 1024, writeBufferBytes: 512 * 1024 };
+  const writer = rig.writer(1);
+  const all = Array.from({ length: 60 }, (_, i) => Array.from({ length: 500 }, (__, j) => row(i * 500 + j, `t${j % 7}`)));
+  for (const some of all) await writer.write([cpu, some]);
+  const { host } = await (await rig.node("a", { limits })).open(1);
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, host.lag.memoryBytes);
+  }, 1);
+  for (const some of all) await writer.write([cpu, some.map((one) => ({ ...one, time: one.time + 1_000_000 }))]);
+  await host.reach(writer.acknowledged);
+  clearInterval(timer);
+  expect(await rows(host)).toHaveLength(60_000);
+  expect(rig.files.size).toBeGreaterThan(2);
+  expect(most).toBeLessThan(2 * limits.writeBufferBytes);
 });
 
 test("what the log lacks is waited for, within bounds", async () => {
