@@ -293,7 +293,7 @@ const LOSSES: readonly (readonly [what: string, lose: () => Promise<void> | void
 ];
 
 async function append(message: Uint8Array): Promise<number> {
-  return (await rig.node(`n${Math.random()}`)).port.log.append(1, message);
+  return (await rig.node("other")).port.log.append(1, message);
 }
 
 async function trimmed(): Promise<void> {

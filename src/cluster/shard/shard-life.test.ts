@@ -1,4 +1,4 @@
-/** Random lives of a shard: writers, owners one after the other or beside each other, everything that goes wrong; each row is there once. */
+/** Random lives of a shard: writers, owners one after the other or beside each other, all that goes wrong; each row is there once. */
 import { expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
