@@ -5,7 +5,7 @@ import { rowsOf, ShardRig } from "../../../test/support/cluster/shard-rig.ts";
 import { NO_LIMITS } from "../../../test/engine/machine.ts";
 import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
 import { STRING } from "../../column/data-type.ts";
-import { Fenced } from "../../storage/meta-store/meta-store.ts";
+import { Fenced, type MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { WriteBatch } from "../../table/write-batch.ts";
@@ -95,9 +95,13 @@ test("all kinds of tables have the rows of the shard, and what a query sees of a
     const id = frontend.rolesOf("public", name) as TableSchema;
     expect(shard.table(id.id).schema.name).toBe(name);
   }
+  const { meta } = (shard.engine as unknown as { readonly parts: { readonly meta: MetaStore } }).parts;
   await frontend.dropTable("public", "up", false);
+  await settled();
+  expect(meta.list("unclean/")).toHaveLength(1); // Its rows leave with merges, whoever owns the shard.
   await frontend.dropTable("public", "phy", false);
   await settled();
+  expect(meta.list("unclean/")).toEqual([]);
   expect(shard.engine.tables("public").map(({ schema }) => schema.name)).toEqual(["cpu"]);
   await shard.close(false);
 });

@@ -70,7 +70,7 @@ export function shardOpener(parts: OpenShardParts): OpenShard {
 }
 
 /** Folder of a shard's files in a store that all shards share. */
-export function shardFolder(shard: number): string {
+function shardFolder(shard: number): string {
   return `shard-${String(shard).padStart(4, "0")}/`;
 }
 

@@ -10,6 +10,7 @@ import { decodeWriteRecord } from "../../storage/memtable/write-record.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
 import type { LocalMetaStore } from "../../storage/meta-store/meta-store.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
+import { ALL_TIME } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { Engine } from "../engine.ts";
 import { Shards } from "../schema/shards.ts";
@@ -304,6 +305,17 @@ test("deletes lie between messages, are in files when they are answered, and mak
   rig.put(maker.record(3, [[last, [row(2, "a", 200)]]]));
   await rig.takeOver();
   expect(await rig.rows(last)).toEqual(["a 2 200", "a 3 3"]);
+});
+
+test("who deletes by values hears of rows that came by the log meanwhile", async () => {
+  const last = await rig.make("last");
+  rig.put(maker.record(1, [[last, [row(1), row(2)]]]));
+  const watch = rig.engine.tableOfId(last.id)?.watchOverwrites(ALL_TIME);
+  rig.put(maker.record(2, [[last, [row(1, "a", 10), row(9, "b")]]]));
+  rig.put(maker.record(2, [[last, [row(2, "a", 20)]]])); // It is there twice.
+  const keys = { count: 2, series: new Uint32Array([0, 0]), base: 0n, offsets: new Float64Array([1, 2]) };
+  expect([watch?.unwritten(keys), keys.offsets[0]]).toEqual([1, 2]);
+  watch?.end();
 });
 
 test("a truncation takes what was read until then, also after it is read again", async () => {

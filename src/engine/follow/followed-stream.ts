@@ -21,7 +21,7 @@ import { type LogStart, START_KEY, startEntry } from "./log-start.ts";
 import { hasRows, type WriterSegment } from "./writer-segments.ts";
 
 /** How long after it was seen a segment may get records that are acknowledged: longer than writers believe answers. */
-export const SEGMENT_OVER_MILLIS = 120_000;
+const SEGMENT_OVER_MILLIS = 120_000;
 /**
  * How servers have it. A snapshot of 40 writers takes some microseconds, and so many messages are read again; flushes of many tables may
  * end one behind the other.
