@@ -11,6 +11,7 @@ import type { FlushExecutor } from "../storage/sst/write/flush-executor.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import type { OnBackgroundWork } from "./background-work.ts";
 import type { CompactionLimits } from "./compaction/compactor.ts";
+import type { RowsElsewhere } from "./elsewhere.ts";
 import type { FollowedSource } from "./follow/followed-source.ts";
 import type { FlushLimits } from "./flush/flush-scheduler.ts";
 import type { DiskWatchOptions } from "./health/disk-watch.ts";
@@ -85,6 +86,11 @@ export interface EngineParts {
   readonly places?: readonly Place[];
   /** Room that is kept on disks. Default: none. */
   readonly disk?: DiskWatchOptions;
+  /**
+   * Where rows are and go that are not here. Then `wal` takes no rows, nor do threads; backups are refused. `limits.memtableBytes` is what
+   * rows take here until their lanes have answered, and a little behind that. Default: rows are here.
+   */
+  readonly elsewhere?: RowsElsewhere | undefined;
   /** Default: backups are refused. */
   readonly backup?: BackupPlaces;
   /** When what is known of series begins anew; by default as servers have it. */

@@ -19,7 +19,7 @@ import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
-import { databaseNotFound } from "../table/not-found.ts";
+import { databaseNotFound, tableNotFound } from "../table/not-found.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../table/view.ts";
@@ -58,6 +58,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
+    if (parts.elsewhere !== undefined) checkRowless(parts);
     const made = wired(parts);
     try {
       return await Engine.opened(made, parts);
@@ -206,7 +207,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    const { gate, writePath, flushes, troubles, meta, sure } = this.parts;
+    const { gate, writePath, flushes, troubles, meta, sure, elsewhere } = this.parts;
     this.checkWritable(database);
     if (this.parts.follower !== undefined) throw new DbError(StatusCode.Unsupported, "cannot write: rows come by the log of the shard");
     gate.check();
@@ -231,7 +232,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
     sure.run("the rows of a write become visible", () => {
       failPoint("write.durable");
-      publishAll(prepared);
+      if (elsewhere === undefined) publishAll(prepared);
+      else abandonAll(prepared); // They are where the lanes took them.
     });
     failPoint("write.published");
     await meta.settled();
@@ -242,7 +244,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
     this.checkWritable(database);
-    return this.parts.deleter.deleteBatch(database, batch);
+    const { elsewhere, deleter } = this.parts;
+    return (elsewhere ?? deleter).deleteBatch(database, batch);
   }
 
   /** Rows that had expired when they came, and were taken and not kept, since the start. */
@@ -256,8 +259,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    * @throws DbError StorageUnavailable when writes would fail; RateLimited; Cancelled when the signal fires
    */
   async admit(signal?: AbortSignal): Promise<void> {
-    this.parts.gate.check();
-    await this.parts.flushes.admit(signal);
+    const { gate, flushes, elsewhere } = this.parts;
+    gate.check();
+    await flushes.admit(signal);
+    if (elsewhere?.lanes.some(({ isBusy }) => isBusy) !== true) return;
+    // Which shards the rows go to is not known before they are decoded.
+    await Promise.all(elsewhere.lanes.map((lane) => lane.admit(signal)));
   }
 
   // ---- A log that others write ----
@@ -326,15 +333,20 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    await this.parts.flusher.flush(...this.parts.inForce.regionsOf(database, table));
+    const { elsewhere, flusher, inForce } = this.parts;
+    if (elsewhere !== undefined) await elsewhere.flush(this.schemaOf(database, table));
+    else await flusher.flush(...inForce.regionsOf(database, table));
   }
 
   async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
-    for (const region of this.parts.inForce.regionsOf(database, table)) await this.parts.compactor.compactAll(region, range);
+    const { elsewhere, compactor, inForce } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.compact(this.schemaOf(database, table), range);
+    for (const region of inForce.regionsOf(database, table)) await compactor.compactAll(region, range);
   }
 
   async buildIndexes(database: string, table: string): Promise<void> {
-    const { inForce, compactor, cache } = this.parts;
+    const { inForce, compactor, cache, elsewhere } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.buildIndexes(this.schemaOf(database, table));
     for (const region of inForce.regionsOf(database, table)) await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
   }
 
@@ -364,8 +376,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** What does not work now; failures since the start, by part. */
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
-    const { streams, troubles } = this.parts;
-    const log = streams.failure();
+    const { streams, troubles, elsewhere } = this.parts;
+    const log = streams.failure() ?? elsewhere?.lanes.map((lane) => lane.failure()).find((failure) => failure !== undefined);
     const now = troubles.list();
     if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
     return { now, failures: troubles.failures };
@@ -452,6 +464,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return true;
   }
 
+  /** @throws DbError TableNotFound */
+  private schemaOf(database: string, table: string): TableSchema {
+    const schema = this.parts.schemas.schema(database, table);
+    if (schema === undefined) throw tableNotFound(database, table);
+    return schema;
+  }
+
   private checkWritable(database: string): void {
     const isThere = this.parts.schemas.database(database) !== undefined;
     if (!isThere) throw databaseNotFound(database);
@@ -459,6 +478,12 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
   }
+}
+
+/** @throws DbError Unsupported for what an engine cannot have whose rows are elsewhere */
+function checkRowless({ shared, threadLogs = [] }: EngineParts): void {
+  if ((shared?.threads ?? 0) === 0 && threadLogs.length === 0) return;
+  throw new DbError(StatusCode.Unsupported, "cannot open an engine whose rows are elsewhere with ingest threads: only one thread writes");
 }
 
 /** Takes away what a manifest has of tables that were dropped while nobody followed. Of later ids the catalogue here may not know yet. */

@@ -10,6 +10,7 @@ import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
 import type { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
+import type { RowsElsewhere } from "../../src/engine/elsewhere.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
 import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
@@ -88,6 +89,8 @@ export interface MachineOptions {
   readonly catalogue?: () => CatalogueElsewhere;
   /** Seeds a meta store that answers later (late-meta.ts). Default: it answers at once. */
   readonly lateMeta?: Random;
+  /** Where rows go and are, asked at each start. Default: here. */
+  readonly elsewhere?: () => RowsElsewhere | undefined;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -242,6 +245,7 @@ export class Machine {
       ...(this.options.onFenced === undefined ? {} : { onFenced: this.options.onFenced }),
       ...(this.options.places === undefined ? {} : { places: this.options.places }),
       ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
+      elsewhere: this.options.elsewhere?.(),
       ...(this.options.catalogue === undefined ? {} : { catalogue: this.options.catalogue() }),
       ...(lateCatalog === undefined || this.options.catalogue !== undefined
         ? {}

@@ -85,7 +85,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port", "log-message"], ["meta-log", "nats"], ["catalog"], ["shard"]], contracts: [] },
+  "src/cluster": { ranks: [["port", "log-message"], ["meta-log", "nats", "lanes"], ["catalog"], ["shard"]], contracts: [] },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
@@ -98,7 +98,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["change", "backup"],
       ["wiring"],
     ],
-    contracts: ["engine-parts.ts", "background-work.ts"],
+    contracts: ["engine-parts.ts", "background-work.ts", "elsewhere.ts"],
   },
   "src/format/parquet": {
     ranks: [["encodings", "thrift"], ["schema"], ["page"], ["chunks"], ["footer"], ["reading", "writing"], ["groups"], ["testing"]],

@@ -14,12 +14,13 @@ import type { TagSet } from "../../table/series-dictionary.ts";
 import { markOf, placementOf, shardOf, type TablePlacement, tagTextsOf } from "../../table/shards/placement.ts";
 import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
 import { physicalOrder } from "../metric/part-orders.ts";
 import { jointDeletes } from "../table/joint-deletes.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 import type { LogicalTable } from "../metric/logical-table.ts";
-import { LogicalTables } from "../metric/logical-tables.ts";
+import { type LogicalEntry, LogicalTables } from "../metric/logical-tables.ts";
 import type { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
@@ -111,13 +112,14 @@ function regionsUnder(parts: readonly LogicalTable[]): readonly Region[] {
   return parts.map(({ physical }) => physical.storage.region);
 }
 
-/** A table as queries see it. */
+/** A table as queries see it, where its rows are here. */
 function shownOf({ physical, joined, table }: TableEntry): Table {
   return joined ?? physical ?? table;
 }
 
 /** See the file header. */
 export class LiveTables {
+  private readonly elsewhere: Pick<RowsElsewhere, "table" | "forget"> | undefined;
   /** By database, then by name: a write looks up each of its tables several times. */
   private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
   /** By region, in each shard that is here. */
@@ -128,9 +130,13 @@ export class LiveTables {
   private epoch = 0;
   private renewals = 0;
 
-  /** @param shards by default tables are not cut */
-  constructor(shards: Shards = ONE_SHARD) {
+  /**
+   * @param shards by default tables are not cut
+   * @param elsewhere has the rows of tables as queries see them; undefined: they are here
+   */
+  constructor(shards: Shards = ONE_SHARD, elsewhere?: Pick<RowsElsewhere, "table" | "forget">) {
     this.shards = shards;
+    this.elsewhere = elsewhere;
   }
 
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
@@ -155,13 +161,26 @@ export class LiveTables {
   /** The table of a name as queries see it, of any kind. */
   table(database: string, name: string): Table | undefined {
     const entry = this.find(database, name);
-    return entry === undefined ? this.logicalTables.find(database, name)?.shown : shownOf(entry);
+    return entry === undefined ? this.shownLogical(this.logicalTables.find(database, name)) : this.shown(entry);
   }
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
     const entry = this.ofTable(id);
-    return entry === undefined ? this.logicalTables.byTableId(id)?.shown : shownOf(entry);
+    return entry === undefined ? this.shownLogical(this.logicalTables.byTableId(id)) : this.shown(entry);
+  }
+
+  private shown(entry: TableEntry): Table {
+    const { elsewhere } = this;
+    if (elsewhere === undefined) return shownOf(entry);
+    return elsewhere.table(entry.schema.id, () => entry.physical?.schema ?? entry.schema);
+  }
+
+  private shownLogical(entry: LogicalEntry | undefined): Table | undefined {
+    const { elsewhere } = this;
+    if (entry === undefined || elsewhere === undefined) return entry?.shown;
+    const { first } = entry;
+    return elsewhere.table(first.schema.id, () => first.schema);
   }
 
   /** The logical table of a name, as writes see it. */
@@ -267,6 +286,7 @@ export class LiveTables {
   /** Puts a logical table that has another id now in the place of what it was. */
   renumberLogical(old: TableSchema, schema: TableSchema): void {
     this.logicalTables.replace(old, schema);
+    this.elsewhere?.forget(old.id);
     this.epoch++;
   }
 
@@ -274,6 +294,7 @@ export class LiveTables {
   removeLogical(schema: TableSchema): readonly Region[] {
     const entry = this.logicalTables.remove(schema.id);
     if (entry === undefined) return [];
+    this.elsewhere?.forget(schema.id);
     this.epoch++;
     return regionsUnder(entry.parts);
   }
@@ -283,6 +304,7 @@ export class LiveTables {
     const entry = this.ofTable(schema.id);
     if (entry === undefined) return undefined;
     this.deleteName(schema.database, schema.name);
+    this.elsewhere?.forget(schema.id);
     this.epoch++;
     for (const { table } of entry.all) {
       this.byId.delete(table.schema.id);

@@ -13,6 +13,7 @@ import type { Catalog, Table } from "../../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../../table/schema.ts";
 import type { ViewDefinition } from "../../table/view.ts";
 import type { Compactor } from "../compaction/compactor.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import type { Flusher } from "../flush/flusher.ts";
 import type { LogTrimmer } from "../flush/log-trimmer.ts";
 import { changedOptions } from "../schema/schema-change.ts";
@@ -30,6 +31,8 @@ export interface TableChangesParts {
   readonly trimmer: LogTrimmer;
   readonly sure: SureSteps;
   readonly logger: Logger;
+  /** Where the rows of tables are; undefined: here. */
+  readonly elsewhere?: Pick<RowsElsewhere, "flush" | "truncate" | "timeBounds"> | undefined;
   /**
    * Takes away what the meta store has of the storage of dropped tables, and marks what has rows of dropped logical tables, where that did
    * not go with the drop. @throws DbError StorageUnavailable
@@ -118,12 +121,13 @@ export class TableChanges implements CatalogChanges {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.tables.schemas.schema(database, name);
     // What it merged until now stays merged.
-    if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(...this.tables.regionsOf(database, name));
+    if (old !== undefined && changesMerging(old, change)) await this.flush(old);
+    const elsewhere = old === undefined ? undefined : await this.endElsewhere(old, change);
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     let id: TableId | undefined;
     const later = this.tables.make(() => {
       const plan = this.tables.planOf([
-        { kind: "alter", database, table: name, change: behindRows(change, this.tables.live.table(database, name)) },
+        { kind: "alter", database, table: name, change: behindRows(change, () => this.endOf(database, name, elsewhere)) },
       ]);
       [id] = plan.tableIds;
       return plan.changes;
@@ -133,6 +137,22 @@ export class TableChanges implements CatalogChanges {
     const table = this.tables.tableOfId(id, database, name);
     await this.meta.settled(); // Somebody may drop the table meanwhile.
     return table;
+  }
+
+  private async flush(schema: TableSchema): Promise<void> {
+    const { elsewhere, flusher } = this.parts;
+    if (elsewhere !== undefined) await elsewhere.flush(schema);
+    else await flusher.flush(...this.tables.regionsOf(schema.database, schema.name));
+  }
+
+  /** What lies behind the newest row of a table: where rows are here, as it is now. */
+  private endOf(database: string, name: string, elsewhere: bigint | undefined): bigint | undefined {
+    return this.parts.elsewhere === undefined ? this.tables.live.table(database, name)?.timeBounds()?.end : elsewhere;
+  }
+
+  /** The same where rows are elsewhere, if the change needs it: as it is when they are asked, so that rows may come behind it meanwhile. */
+  private async endElsewhere(schema: TableSchema, change: SchemaChange): Promise<bigint | undefined> {
+    return changesSpread(change) ? (await this.parts.elsewhere?.timeBounds(schema))?.end : undefined;
   }
 
   async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
@@ -217,11 +237,16 @@ export class TableChanges implements CatalogChanges {
 }
 
 /** A change of spread holds for times behind all rows as they are when it is made: some may have come while it waited. */
-function behindRows(change: SchemaChange, table: Table | undefined): SchemaChange {
-  if (change.kind === "several") return { ...change, changes: change.changes.map((one) => behindRows(one, table)) };
+function behindRows(change: SchemaChange, endOf: () => bigint | undefined): SchemaChange {
+  if (change.kind === "several") return { ...change, changes: change.changes.map((one) => behindRows(one, endOf)) };
   if (change.kind !== "set-spread") return change;
-  const end = table?.timeBounds()?.end;
+  const end = endOf();
   return end === undefined || end <= change.from ? change : { ...change, from: end };
+}
+
+/** Whether rows lie in other shards after a change. */
+function changesSpread(change: SchemaChange): boolean {
+  return change.kind === "several" ? change.changes.some(changesSpread) : change.kind === "set-spread";
 }
 
 /** Whether rows of equal tags and time are treated in another way after a change. */

@@ -40,6 +40,8 @@ export class Truncation {
     if (logical !== undefined) return this.logicalTable(logical.schema, ranges);
     const entry = this.tables.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
+    const { elsewhere } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.truncate(entry.physical?.schema ?? entry.schema, ranges);
     const regions = entry.all.map(({ table }) => table.region);
     const { meta, commits, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
     const { live } = this.tables;

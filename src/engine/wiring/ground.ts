@@ -111,7 +111,7 @@ export function layGround(parts: EngineParts): Ground {
   const schemas = new SchemaStore(catalogue?.entries ?? meta, catalogue?.version);
   const plans = new CatalogPlans(schemas, clock);
   const catalog = catalogue?.port ?? catalogHere(parts, localCatalog(meta, commits, schemas, shards));
-  const live = new LiveTables(shards);
+  const live = new LiveTables(shards, parts.elsewhere);
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
   const { sequences } = shared;
   const followed = follow(parts, { meta, commits, shards, schemas, live, sequences });

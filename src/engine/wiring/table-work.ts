@@ -11,6 +11,8 @@ import { TableChanges, type TableChangesParts } from "../change/table-changes.ts
 import { Truncation } from "../change/truncation.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
+import { LocalLog } from "../write/batch-log.ts";
+import { LanesLog } from "../write/lanes-log.ts";
 import { WritePath } from "../write/write-path.ts";
 import type { FileWork } from "./file-work.ts";
 import type { Ground } from "./ground.ts";
@@ -27,7 +29,7 @@ export interface TableWork {
 }
 
 /** What of an engine's parts this takes. */
-type TableWorkParts = Pick<EngineParts, "limits" | "folder" | "seriesRenewal" | "backup" | "catalogue">;
+type TableWorkParts = Pick<EngineParts, "limits" | "folder" | "seriesRenewal" | "backup" | "catalogue" | "elsewhere">;
 
 /** Makes it. Nothing runs yet. */
 export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: ThreadHosts, work: FileWork): TableWork {
@@ -35,14 +37,15 @@ export function wireTableWork(parts: TableWorkParts, ground: Ground, threads: Th
   const { compactor, flusher } = work;
   const deleter = makeDeleter(ground, threads, work);
   const inForce = makeTables(parts, ground, threads, { deleter, onGone: (gone) => changes.gone(gone) });
+  const { elsewhere } = parts;
   const forgetStorage = storageForgetter(parts, ground);
-  const changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure, logger, forgetStorage });
+  const changes = new TableChanges(inForce, { meta, compactor, flusher, threads, trimmer, sure, logger, forgetStorage, elsewhere });
   return {
     inForce,
-    writePath: makeWritePath(ground, inForce),
+    writePath: makeWritePath(parts, ground, inForce),
     deleter,
     changes,
-    truncation: new Truncation(inForce, { meta, commits, compactor, flusher, threads, trimmer, sequences, sure }),
+    truncation: new Truncation(inForce, { meta, commits, compactor, flusher, threads, trimmer, sequences, sure, elsewhere }),
     series: makeSeries(parts, ground, threads),
     backups: makeBackups(parts, ground, threads),
   };
@@ -127,23 +130,24 @@ function makeTables(
   });
 }
 
-function makeWritePath(ground: Ground, inForce: TablesInForce): WritePath {
-  const { shards, wal, writer, clock, sequences, expiry, sure, streams, shared } = ground;
+function makeWritePath({ elsewhere }: TableWorkParts, ground: Ground, inForce: TablesInForce): WritePath {
+  const { shards, clock, expiry, shared, sequences, sure } = ground;
   return new WritePath({
-    wal,
-    writer,
+    log: elsewhere === undefined ? makeLog(ground) : new LanesLog({ lanes: elsewhere.lanes, shards, sequences, sure }),
     clock,
     tables: inForce.forWrites(),
     shards,
-    sequences,
     expiry,
-    sure,
-    noteLogged: (segment, tableId, sequence) => streams.own.ledger.note(segment, tableId, sequence),
     noteExpired: (rows) => shared.addExpiredRows(rows),
   });
 }
 
-function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, threads: ThreadHosts): SeriesRenewal {
+function makeLog({ wal, writer, sequences, sure, streams }: Ground): LocalLog {
+  const noteLogged = streams.own.ledger.note.bind(streams.own.ledger);
+  return new LocalLog({ wal, writer, sequences, sure, noteLogged });
+}
+
+function makeSeries({ seriesRenewal: limits, elsewhere }: TableWorkParts, ground: Ground, threads: ThreadHosts): SeriesRenewal {
   const { live, shared, memory, sure, clock, scheduler, wal, logger } = ground;
   return new SeriesRenewal({
     live,
@@ -152,15 +156,32 @@ function makeSeries({ seriesRenewal: limits }: TableWorkParts, ground: Ground, t
     sure,
     clock,
     scheduler,
-    wal,
+    endSegments: () => {
+      wal.endSegment();
+      for (const lane of elsewhere?.lanes ?? []) lane.endSegment();
+    },
     logger: logger.child("series"),
     limits,
+    isRowless: elsewhere !== undefined,
     threadSeriesBytes: () => threads.seriesBytes,
     renewOnThreads: (tableId) => threads.renew(tableId),
   });
 }
 
-function makeBackups({ backup: places }: TableWorkParts, ground: Ground, threads: ThreadHosts): Backups {
+function makeBackups({ backup: places, elsewhere }: TableWorkParts, ground: Ground, threads: ThreadHosts): Backups {
   const { meta, live, sequences, appends, streams, trimmer, clock, logger } = ground;
-  return new Backups({ places, meta, live, sequences, appends, streams, threads, trimmer, clock, logger: logger.child("backup") });
+  const isRowless = elsewhere !== undefined;
+  return new Backups({
+    places,
+    isRowless,
+    meta,
+    live,
+    sequences,
+    appends,
+    streams,
+    threads,
+    trimmer,
+    clock,
+    logger: logger.child("backup"),
+  });
 }

@@ -5,6 +5,7 @@
  *              └─ tells ─►┴──────────►┘                         the one way back: asked for when a thread tells something, not before
  */
 import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { FlushLimits } from "../flush/flush-scheduler.ts";
 import { Upkeep } from "../health/upkeep.ts";
@@ -21,6 +22,7 @@ export interface Wiring extends Ground, FileWork, TableWork {
   readonly upkeep: Upkeep;
   readonly flushExecutor: FlushExecutor;
   readonly limits: FlushLimits;
+  readonly elsewhere: RowsElsewhere | undefined;
   /** Has the server's memory forget this engine, which is closed. */
   forget(): void;
 }
@@ -43,7 +45,17 @@ export function wired(parts: EngineParts): Wiring {
     tables.series.close();
   };
   const upkeep = makeUpkeep(ground, tables);
-  return { ...ground, ...files, ...tables, threads, upkeep, flushExecutor: parts.flusher, limits: parts.limits, forget };
+  return {
+    ...ground,
+    ...files,
+    ...tables,
+    threads,
+    upkeep,
+    flushExecutor: parts.flusher,
+    limits: parts.limits,
+    elsewhere: parts.elsewhere,
+    forget,
+  };
 }
 
 /** What threads tell of, and what is made after them. */
