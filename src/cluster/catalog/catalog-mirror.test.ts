@@ -1,17 +1,19 @@
 /** What a mirror promises while nothing goes wrong, and what it says where it cannot go on. */
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { memoryPort } from "../../../test/support/cluster/memory-port.ts";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { DbError } from "../../base/error.ts";
 import { silentLogger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { CatalogPort } from "../../engine/schema/catalog-port.ts";
+import type { CatalogAnswer, CatalogPort } from "../../engine/schema/catalog-port.ts";
 import { type MetaChange, SHARDS_KEY } from "../../storage/meta-store/meta-store.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import { PortError } from "../port/port-error.ts";
 import { CatalogMirror } from "./catalog-mirror.ts";
-import { CHANGES_BETWEEN } from "./catalog-snapshots.ts";
+
+/** Changes between two snapshots. */
+const CHANGES_BETWEEN = 100;
 
 /** A process of a cluster with a mirror, and what it was told. */
 interface Process {
@@ -20,6 +22,12 @@ interface Process {
   readonly lost: Error[];
 }
 
+/** Followers that are left would run on under the tests that come. */
+const open: CatalogMirror[] = [];
+afterEach(async () => {
+  for (const mirror of open.splice(0)) await mirror.close();
+});
+
 async function started(cluster: MemoryCluster, name: string, shards?: number, port = memoryPort(cluster, name)): Promise<Process> {
   const lost: Error[] = [];
   const mirror = await CatalogMirror.open(port, {
@@ -27,18 +35,25 @@ async function started(cluster: MemoryCluster, name: string, shards?: number, po
     clock: cluster.time,
     sleep: (millis) => cluster.sleep(name, millis),
     logger: silentLogger,
+    changesBetween: CHANGES_BETWEEN,
     onLost: (why) => lost.push(why),
   });
+  open.push(mirror);
   return { port, mirror, lost };
 }
 
+/** A port that never answers at once. */
+interface PromisedPort extends Pick<CatalogPort, "close"> {
+  commit(...call: Parameters<CatalogPort["commit"]>): Promise<CatalogAnswer>;
+}
+
 /** An engine's side: what it was told, by the version that it then has. */
-function engineOf({ mirror }: Process): { port: CatalogPort; told: Map<number, readonly MetaChange[]> } {
+function engineOf({ mirror }: Process): { port: PromisedPort; told: Map<number, readonly MetaChange[]> } {
   const told = new Map<number, readonly MetaChange[]>();
   const { port, version } = mirror.catalogue();
   let at = version;
   port.listen((changes) => told.set(++at, changes));
-  return { port, told };
+  return { port: { commit: async (...call) => port.commit(...call), close: () => port.close() }, told };
 }
 
 const put = (key: string, value: number | string): MetaChange => ({ key: `database/${key}`, value });
@@ -130,16 +145,20 @@ test("what half a long change left behind is passed over, and stops nobody", asy
     trim: (...call) => ordered.trim(...call),
   };
   const dies = await started(cluster, "dies", undefined, { ...memoryPort(cluster, "dies"), ordered: dying, messageBytesMax });
-  void engineOf(dies).port.commit(
-    Array.from({ length: 20 }, (_, i) => put(`x${i}`, "é".repeat(50))),
-    1,
-  ); // Never answered.
+  const answer = codeOf(
+    engineOf(dies).port.commit(
+      Array.from({ length: 20 }, (_, i) => put(`x${i}`, "é".repeat(50))),
+      1,
+    ),
+  );
   await cluster.time.sleep(1000);
   expect([cluster.stream("CATALOG").lastNumber, a.mirror.version]).toEqual([5, 1]);
   const between = await started(cluster, "between");
   expect(await engineOf(a).port.commit([put("y", 1)], 1)).toBe("taken");
   await between.mirror.reach(2);
   expect([between.mirror.version, (await started(cluster, "late")).mirror.version]).toEqual([2, 2]);
+  await dies.mirror.close();
+  expect(await answer).toBe("StorageUnavailable");
 });
 
 test("every so many changes there is a snapshot, two are kept, and the list begins behind the older", async () => {
@@ -195,6 +214,37 @@ test("a mirror whose next change was let go says so once, and refuses everything
   expect(await codeOf(theirs.port.commit([put("x", 1)], b.mirror.version))).toBe("StorageUnavailable");
   expect(await codeOf(b.mirror.refresh())).toBe("StorageUnavailable");
   expect(a.lost).toEqual([]);
+});
+
+test("a list that lost what was acknowledged ends the mirror", async () => {
+  const cluster = new MemoryCluster();
+  const a = await started(cluster, "a", 1);
+  const { port } = engineOf(a);
+  for (let version = 1; version <= 5; version++) await port.commit([put("x", version)], version);
+  cluster.stream("CATALOG").goBack(3);
+  expect(await codeOf(port.commit([put("x", 7)], 6))).toBe("StorageUnavailable");
+  await cluster.time.sleep(5000);
+  expect(a.lost.length).toBe(1);
+});
+
+test("what is waited for is asked for where the follower stands still", async () => {
+  const cluster = new MemoryCluster();
+  const a = await started(cluster, "a", 1);
+  const port = memoryPort(cluster, "b");
+  const { ordered, messageBytesMax } = port;
+  const still: ClusterPort["ordered"] = {
+    append: (...call) => ordered.append(...call),
+    read: (...call) => ordered.read(...call),
+    follow: (_name, _after, options) => ordered.follow("manifest.7", 0, options),
+    trim: (...call) => ordered.trim(...call),
+  };
+  const b = await started(cluster, "b", undefined, { ...port, ordered: still, messageBytesMax });
+  await engineOf(a).port.commit([put("x", 1)], 1);
+  await cluster.time.sleep(5000);
+  expect(b.mirror.version).toBe(1);
+  await b.mirror.reach(2);
+  expect(b.mirror.version).toBe(2);
+  expect(await engineOf(b).port.commit([put("x", 2)], 2)).toBe("taken");
 });
 
 test("a damaged change ends all mirrors, and lets none start", async () => {

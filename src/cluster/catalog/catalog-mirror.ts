@@ -49,6 +49,8 @@ export interface CatalogMirrorOptions extends Patience {
   /** Shards of the cluster: of one that is made now, and what one that is there must have. Absent: as many as it has. */
   readonly shards?: number | undefined;
   readonly logger: Logger;
+  /** Changes between two snapshots: the same in all processes. Default: `CHANGES_BETWEEN`. */
+  readonly changesBetween?: number;
   /** Called once when the mirror cannot go on: the process has to restart. */
   onLost(why: Error): void;
 }
@@ -96,7 +98,7 @@ export class CatalogMirror {
     this.options = options;
     this.snapshots = snapshots;
     // Each call once: `commit` tries again itself.
-    this.changes = new MetaLog(port, CHANGES, { sleep: options.sleep, waitMillis: 0 });
+    this.changes = new MetaLog(port, CHANGES, { sleep: (millis) => options.sleep(millis), waitMillis: 0 });
     this.entries = entries;
     this.followed = version;
     this.number = number;
@@ -106,7 +108,7 @@ export class CatalogMirror {
   /**
    * Reads the catalogue and follows it from now on. The first one of a cluster makes it.
    *
-   * @throws DbError StorageUnavailable; InvalidArguments when the cluster has another number of shards, or is not made yet and nobody says it
+   * @throws DbError StorageUnavailable; InvalidArguments: the cluster has another number of shards, or is not made and nobody says it
    */
   static async open(port: ListsPort, options: CatalogMirrorOptions): Promise<CatalogMirror> {
     const mirror = await CatalogMirror.read(port, options);
@@ -121,7 +123,7 @@ export class CatalogMirror {
   }
 
   private static async read(port: ListsPort, options: CatalogMirrorOptions): Promise<CatalogMirror> {
-    const snapshots = new CatalogSnapshots(port, options, options.logger);
+    const snapshots = new CatalogSnapshots(port, options);
     for (let round = 0; round < OPEN_ROUNDS; round++) {
       const snapshot = await snapshots.newest();
       const { number = 0, catalogVersion: version = 0, entries = [] } = snapshot ?? {};
@@ -174,8 +176,8 @@ export class CatalogMirror {
   async reach(version: number, signal?: AbortSignal): Promise<void> {
     if (this.followed >= version) return;
     this.check();
-    // The follower may be between two connections.
-    this.question.answer().catch(() => undefined); // Who waits goes on waiting, or hears why the mirror ended.
+    // The follower may be between two connections. Where there is no answer, who waits goes on waiting, or hears why the mirror ended.
+    this.question.answer().catch((error: unknown) => this.options.logger.debug({ version, error: errorText(error) }, "no answer"));
     await this.waiters.wait(version, signal);
   }
 
@@ -216,7 +218,7 @@ export class CatalogMirror {
 
   /** Resolves when a change of the entry's version is in force, this one or another's. @throws DbError StorageUnavailable */
   private async insistOn(entry: CatalogEntry): Promise<void> {
-    const { clock, sleep } = this.options;
+    const { clock } = this.options;
     const end = clock.monotonicMillis() + WAIT_MILLIS;
     const { number } = this;
     const text = encodeEntry(entry);
@@ -233,7 +235,7 @@ export class CatalogMirror {
       if (this.followed >= entry.version) return;
       this.check();
       if (clock.monotonicMillis() >= end) throw catalogueUnavailable("change", `no answer came within ${WAIT_MILLIS / 1000} s`, why);
-      await sleep(AGAIN_MILLIS);
+      await this.options.sleep(AGAIN_MILLIS);
     }
   }
 

@@ -17,7 +17,7 @@ import { type CatalogSnapshot, decodeSnapshot, encodeSnapshot } from "./catalog-
 import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
 
 /** Changes between two snapshots. Reason: a start reads so many messages twice at most, about 2 s. */
-export const CHANGES_BETWEEN = 1000;
+const CHANGES_BETWEEN = 1000;
 
 /** A manifest that no shard has: a list as any other, in the stream of manifests. */
 const SNAPSHOTS_NUMBER = 2 ** 20;
@@ -27,23 +27,32 @@ assert(SNAPSHOTS_NUMBER > TABLE_SPREAD_MAX, "numbers of shards are below the mos
 /** What the lists of the catalogue are kept in. */
 export type ListsPort = Pick<ClusterPort, "ordered" | "messageBytesMax">;
 
+/** What they are written with. */
+export interface SnapshotOptions extends Patience {
+  readonly logger: Logger;
+  readonly changesBetween?: number;
+}
+
 /** See the file header. */
 export class CatalogSnapshots {
   private readonly port: ListsPort;
   private readonly patience: Patience;
   private readonly logger: Logger;
+  private readonly changesBetween: number;
   private readonly log: MetaLog;
   /** Whether this process has one to write. */
   private owes = false;
   private isWriting = false;
 
-  constructor(port: ListsPort, patience: Patience, logger: Logger) {
+  constructor(port: ListsPort, options: SnapshotOptions) {
+    const { logger, changesBetween = CHANGES_BETWEEN } = options;
     this.port = port;
-    this.patience = patience;
+    this.patience = options;
     this.logger = logger;
+    this.changesBetween = changesBetween;
     const onTrimFailed = (error: unknown): void =>
       logger.warn({ error: errorText(error) }, "cannot let an old snapshot of the catalogue go; the next one sees to it");
-    this.log = new MetaLog(port, SNAPSHOTS, { sleep: patience.sleep, waitMillis: WAIT_MILLIS, onTrimFailed });
+    this.log = new MetaLog(port, SNAPSHOTS, { sleep: (millis) => options.sleep(millis), waitMillis: WAIT_MILLIS, onTrimFailed });
   }
 
   /** The newest; undefined before the first. @throws DbError StorageUnavailable */
@@ -53,12 +62,12 @@ export class CatalogSnapshots {
   }
 
   /**
-   * Says that this process made the change of a version. Where one is due, or an earlier one failed, it is written, and nobody waits for it.
+   * Says that this process made the change of a version. Where a snapshot is due, or an earlier one failed, it is written; nobody waits.
    *
    * @param taken the snapshot as it is now
    */
   made(version: number, taken: () => CatalogSnapshot): void {
-    if (version % CHANGES_BETWEEN === 0) this.owes = true;
+    if (version % this.changesBetween === 0) this.owes = true;
     if (!this.owes || this.isWriting) return;
     this.owes = false;
     this.isWriting = true;
@@ -82,15 +91,15 @@ export class CatalogSnapshots {
   async write(snapshot: CatalogSnapshot): Promise<void> {
     const before = (await this.log.read(0)).at(-1);
     const older = before === undefined ? undefined : decodeSnapshot(SNAPSHOTS, before);
-    if (older !== undefined && turnOf(older) >= turnOf(snapshot)) return;
+    if (older !== undefined && this.turnOf(older) >= this.turnOf(snapshot)) return;
     const number = await this.log.append(encodeSnapshot(snapshot), before?.number ?? 0);
     if (number === "refused" || before === undefined || older === undefined) return;
     this.log.trim(before.number);
     await insist(() => this.port.ordered.trim("catalog", older.number + 1), this.patience);
   }
-}
 
-/** Which of all snapshots one is. */
-function turnOf({ catalogVersion }: CatalogSnapshot): number {
-  return Math.floor(catalogVersion / CHANGES_BETWEEN);
+  /** Which of all snapshots one is. */
+  private turnOf({ catalogVersion }: CatalogSnapshot): number {
+    return Math.floor(catalogVersion / this.changesBetween);
+  }
 }
