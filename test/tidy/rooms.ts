@@ -85,7 +85,7 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port", "log-message"], ["meta-log", "nats", "lanes"], ["catalog"], ["shard"]], contracts: [] },
+  "src/cluster": { ranks: [["port", "log-message", "wire"], ["meta-log", "nats", "lanes"], ["catalog"], ["shard"]], contracts: [] },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
