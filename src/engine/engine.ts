@@ -209,6 +209,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
     const { gate, writePath, flushes, troubles, meta, sure, elsewhere } = this.parts;
     this.checkWritable(database);
+    if (this.parts.follower !== undefined) throw new DbError(StatusCode.Unsupported, "cannot write: rows come by the log of the shard");
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
     const { later, durable, prepared, rowCount, refused, isCurrent } = writePath.log(database, batch, options);
@@ -427,6 +428,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     let isAllInFiles = false;
     try {
       isAllInFiles = flushes && commits.fenced === undefined && (await this.flushBeforeClose());
+      if (isAllInFiles && this.parts.follower !== undefined) {
+        for (const stream of streams.all()) stream.ending?.();
+        await this.parts.trimmer.trim(); // The next owner has less to read.
+      }
     } catch (error) {
       failures.push(error); // Said once all is closed.
     }

@@ -70,7 +70,7 @@ async function life(at: { readonly name: FailPointName; readonly hit: number } |
   const cpu = await rig.table("cpu", { append_mode: "true" });
   const mem = await rig.table("mem", { append_mode: "true" });
   const process = { isDead: false };
-  const node = await rig.node("a", { snapshotMessages: 1, wrapFiles: (store) => mortal(store, process) });
+  const node = await rig.node("a", { follow: { snapshotMessages: 1, trimMillis: 0 }, wrapFiles: (store) => mortal(store, process) });
   const writer = rig.writer(1);
   for (let time = 1; time <= 3; time++) await writer.write([cpu, [{ tag: "a", time, value: time }]]);
   writer.records.segment++;

@@ -2,9 +2,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { errorOf } from "../../../test/support/failure-of.ts";
 import { rowsOf, ShardRig } from "../../../test/support/cluster/shard-rig.ts";
+import { NO_LIMITS } from "../../../test/engine/machine.ts";
 import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
 import { STRING } from "../../column/data-type.ts";
-import { Fenced } from "../../storage/meta-store/meta-store.ts";
+import { Fenced, type MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { WriteBatch } from "../../table/write-batch.ts";
@@ -94,9 +95,13 @@ test("all kinds of tables have the rows of the shard, and what a query sees of a
     const id = frontend.rolesOf("public", name) as TableSchema;
     expect(shard.table(id.id).schema.name).toBe(name);
   }
+  const { meta } = (shard.engine as unknown as { readonly parts: { readonly meta: MetaStore } }).parts;
   await frontend.dropTable("public", "up", false);
+  await settled();
+  expect(meta.list("unclean/")).toHaveLength(1); // Its rows leave with merges, whoever owns the shard.
   await frontend.dropTable("public", "phy", false);
   await settled();
+  expect(meta.list("unclean/")).toEqual([]);
   expect(shard.engine.tables("public").map(({ schema }) => schema.name)).toEqual(["cpu"]);
   await shard.close(false);
 });
@@ -213,7 +218,7 @@ test("the files of a table that the catalogue here has not heard of stay", async
 
 test("a record in parts is taken by whoever comes next, though the log begins in its midst", async () => {
   await started();
-  const node = await rig.node("a", { snapshotMessages: 1 });
+  const node = await rig.node("a", { follow: { snapshotMessages: 1, trimMillis: 0 } });
   const first = await node.open(1);
   const long = rig.writer(1);
   const parts = encodeRecordParts(long.records.record(1, [[cpu, [row(1, "long")]]]), 60);
@@ -233,6 +238,25 @@ test("a record in parts is taken by whoever comes next, though the log begins in
   for (const part of parts.slice(2)) await (await rig.node("c")).port.log.append(1, part);
   await host.reach(3 + parts.length);
   expect(await rows(host)).toEqual(["long 1 1", "x 2 2", "x 3 3", "x 4 4"]);
+});
+
+test("the log waits for memory, and goes on when flushes have made room", async () => {
+  await started();
+  const limits = { ...NO_LIMITS, memtableBytes: 64 * 1024, writeBufferBytes: 512 * 1024 };
+  const writer = rig.writer(1);
+  const all = Array.from({ length: 60 }, (_, i) => Array.from({ length: 500 }, (__, j) => row(i * 500 + j, `t${j % 7}`)));
+  for (const some of all) await writer.write([cpu, some]);
+  const { host } = await (await rig.node("a", { limits })).open(1);
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, host.lag.memoryBytes);
+  }, 1);
+  for (const some of all) await writer.write([cpu, some.map((one) => ({ ...one, time: one.time + 1_000_000 }))]);
+  await host.reach(writer.acknowledged);
+  clearInterval(timer);
+  expect(await rows(host)).toHaveLength(60_000);
+  expect(rig.files.size).toBeGreaterThan(2);
+  expect(most).toBeLessThan(2 * limits.writeBufferBytes);
 });
 
 test("what the log lacks is waited for, within bounds", async () => {
@@ -273,7 +297,7 @@ const LOSSES: readonly (readonly [what: string, lose: () => Promise<void> | void
 ];
 
 async function append(message: Uint8Array): Promise<number> {
-  return (await rig.node(`n${Math.random()}`)).port.log.append(1, message);
+  return (await rig.node("other")).port.log.append(1, message);
 }
 
 async function trimmed(): Promise<void> {

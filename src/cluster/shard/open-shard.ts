@@ -14,7 +14,9 @@ import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { Engine } from "../../engine/engine.ts";
 import type { EngineParts } from "../../engine/engine-parts.ts";
+import type { FollowLimits } from "../../engine/follow/followed-source.ts";
 import type { CatalogueElsewhere } from "../../engine/schema/catalog-port.ts";
+import type { ConditionalLog } from "../../storage/meta-store/conditional-log.ts";
 import type { OwnedMetaStore } from "../../storage/meta-store/owned-meta-store.ts";
 import { openOwnedMetaStore } from "../../storage/meta-store/owned-meta-store.ts";
 import { MetaLog } from "../meta-log/meta-log.ts";
@@ -57,7 +59,7 @@ export interface OpenShardParts extends SharedParts {
   readonly sleep: (millis: number) => Promise<void>;
   readonly logger: Logger;
   /** As of `FollowedSource`: for tests. */
-  readonly snapshotMessages?: number;
+  readonly follow?: FollowLimits;
   /** Is told of bugs: has to end the process. The shard has been given up. */
   readonly onBug: (error: Error) => void;
 }
@@ -68,7 +70,7 @@ export function shardOpener(parts: OpenShardParts): OpenShard {
 }
 
 /** Folder of a shard's files in a store that all shards share. */
-export function shardFolder(shard: number): string {
+function shardFolder(shard: number): string {
   return `shard-${String(shard).padStart(4, "0")}/`;
 }
 
@@ -81,10 +83,35 @@ async function openShard(parts: OpenShardParts, shard: number, options: OpenShar
     sleep,
     onTrimFailed: (error) => logger.debug({ error: errorText(error) }, "cannot trim the manifest; a later trim does its work"),
   });
-  const meta = await openOwnedMetaStore(list, port.identity);
-  throwIfCancelled(signal); // The epoch has risen, which does no harm.
+  const meta = await takenOver(list, port.identity, signal);
   const opening = new Opening(parts, shard, options, logger);
   return opening.open(meta);
+}
+
+/**
+ * Takes the manifest over. Once the signal has fired nothing more is tried: the shard may be another's by then, who would be refused.
+ *
+ * @throws DbError StorageUnavailable; Cancelled
+ */
+async function takenOver(list: ConditionalLog, owner: string, signal: AbortSignal): Promise<OwnedMetaStore> {
+  let isOpen = false;
+  const check = (): void => {
+    if (!isOpen) throwIfCancelled(signal);
+  };
+  const log: ConditionalLog = {
+    append: async (text, last) => {
+      check();
+      return list.append(text, last);
+    },
+    read: async (number) => {
+      check();
+      return list.read(number);
+    },
+    trim: (number) => list.trim(number),
+  };
+  const meta = await waitWithin(openOwnedMetaStore(log, owner), { signal });
+  isOpen = true;
+  return meta;
 }
 
 /** One opening: whatever goes wrong ends it, or once it is open the shard. */
@@ -102,8 +129,8 @@ class Opening {
     this.shard = shard;
     this.options = options;
     this.logger = logger;
-    const { port, catalog, scheduler, snapshotMessages } = parts;
-    this.log = new ShardLog({ port, shard, catalog, scheduler, logger, snapshotMessages, onLost: (why) => this.onLost(why) });
+    const { port, catalog, scheduler, follow: limits } = parts;
+    this.log = new ShardLog({ port, shard, catalog, scheduler, logger, limits, onLost: (why) => this.onLost(why) });
   }
 
   async open(meta: OwnedMetaStore): Promise<ShardHost> {

@@ -1,4 +1,4 @@
-/** Random lives of a shard: writers, owners one after the other or beside each other, everything that goes wrong; each row is there once. */
+/** Random lives of a shard: writers, owners one after the other or beside each other, all that goes wrong; each row is there once. */
 import { expect, test } from "bun:test";
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
@@ -6,8 +6,13 @@ import { type OpenRigShard, type RigNode, rowsOf, ShardRig } from "../../../test
 import type { WrittenRow } from "../../../test/support/cluster/record-maker.ts";
 import type { ShardWriter } from "../../../test/support/cluster/shard-writer.ts";
 import { DbError } from "../../base/error.ts";
+import { STRING } from "../../column/data-type.ts";
+import type { FollowLimits } from "../../engine/follow/followed-source.ts";
+import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import type { TableSchema } from "../../table/schema.ts";
 
+/** Series begin anew whenever the engine is kept up. */
+const RENEWAL = { seriesMin: 0, restMillis: 0, isForced: true };
 const SHARD = 1;
 const TAGS = 4;
 
@@ -30,11 +35,14 @@ class Life {
   private nodes = 0;
   private rows = 0;
   trims = 0;
+  /** Writes what owners delete. */
+  private readonly deleter: ShardWriter;
 
   constructor(rig: ShardRig, random: Random, tables: Life["tables"]) {
     this.rig = rig;
     this.random = random;
     this.tables = tables;
+    this.deleter = rig.writer(SHARD, "deleter");
   }
 
   async write(name: string, writer: ShardWriter, records: number): Promise<void> {
@@ -80,10 +88,14 @@ class Life {
   }
 
   private async open(): Promise<void> {
-    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`, { snapshotMessages: 1 + this.random.below(8) }));
+    const node = await this.insist(() => this.rig.node(`node${++this.nodes}`, { follow: this.limits(), seriesRenewal: RENEWAL }));
     const shard = await this.tried(() => node.open(SHARD));
     if (shard === undefined) await node.kill();
     else this.owner = { node, shard };
+  }
+
+  private limits(): FollowLimits {
+    return { snapshotMessages: 1 + this.random.below(8), trimMillis: this.random.below(2) * 20_000 };
   }
 
   private async act(): Promise<void> {
@@ -91,7 +103,7 @@ class Life {
     if (owner === undefined) return;
     const { engine } = owner.shard.host;
     const { start } = engine.followed;
-    switch (random.below(12)) {
+    switch (random.below(14)) {
       case 0:
         await this.tried(() => engine.flushTable("public", "log"));
         break;
@@ -114,6 +126,10 @@ class Life {
       case 6:
         await this.checked(owner);
         break;
+      case 12:
+      case 13:
+        await this.deletes(owner);
+        break;
       case 7:
         this.owner = undefined;
         if (random.below(2) === 0) await owner.shard.host.close(random.below(2) === 0);
@@ -128,6 +144,30 @@ class Life {
     if (engine.followed.start.number > start.number) this.trims++;
     const before = this.stale[random.below(this.stale.length + 1)];
     if (before !== undefined) await this.tried(() => before.shard.host.engine.flushTable("public", "log"));
+  }
+
+  /** Writes some keys, deletes one of them, and writes it again where nobody knows whether it was deleted. */
+  private async deletes({ shard: { host } }: Owner): Promise<void> {
+    const { deleter, random, tables } = this;
+    const rows = Array.from({ length: 3 }, (_, time) => ({ tag: `d${random.below(2)}`, time, value: random.below(1_000_000) }));
+    const put = async (row: WrittenRow): Promise<void> => {
+      await deleter.write([tables.last, [row]]);
+      this.newest.set(`${row.tag} ${row.time}`, row.value);
+    };
+    for (const row of rows) await put(row);
+    const gone = rows[random.below(3)] as WrittenRow;
+    const builder = new RowBatchBuilder("last", [
+      { name: "host", type: STRING, semantic: "tag" },
+      { name: "ts", type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp" },
+    ]);
+    builder.add([gone.tag, BigInt(gone.time)]);
+    const isDone = await this.tried(async () => {
+      await host.reach(deleter.acknowledged);
+      await host.engine.delete("public", builder.batch());
+      return true;
+    });
+    if (isDone === true) this.newest.delete(`${gone.tag} ${gone.time}`);
+    else await put({ ...gone, value: random.below(1_000_000) });
   }
 
   /** No row is there twice, and none is missing that was acknowledged before. */
@@ -181,7 +221,7 @@ async function live(seed: number): Promise<Life> {
   const names = ["w1", "w2", "w3"];
   const writers = names.map((name) => rig.writer(SHARD, name));
   rig.cluster.rates = ROUGH;
-  const calm = startChaos(rig.cluster, [...names, ...Array.from({ length: 30 }, (_, i) => `node${i + 1}`)]);
+  const calm = startChaos(rig.cluster, [...names, "deleter", ...Array.from({ length: 30 }, (_, i) => `node${i + 1}`)]);
   const owning = life.own();
   const haunting = life.haunt(writers);
   await Promise.all(writers.map((writer, i) => life.write(names[i] as string, writer, 40)));

@@ -12,7 +12,7 @@ import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { FollowedSource } from "../../engine/follow/followed-source.ts";
+import type { FollowedSource, FollowLimits } from "../../engine/follow/followed-source.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import { FollowedRecords, type ReadMessage } from "./followed-records.ts";
 import { REACH_MILLIS_MAX } from "./limits.ts";
@@ -32,7 +32,7 @@ export interface ShardLogParts {
   readonly scheduler: Scheduler;
   readonly logger: Logger;
   /** As of `FollowedSource`. */
-  readonly snapshotMessages?: number | undefined;
+  readonly limits?: FollowLimits | undefined;
   /** Called once when it cannot go on. */
   onLost(why: Error): void;
 }
@@ -41,7 +41,7 @@ const EMPTY = new Uint8Array(0);
 
 /** See the file header. */
 export class ShardLog implements FollowedSource {
-  readonly snapshotMessages: number | undefined;
+  readonly limits: FollowLimits | undefined;
   private readonly parts: ShardLogParts;
   private readonly stopping: AbortController = new AbortController();
   private readonly reached: Reached = new Reached(0);
@@ -51,7 +51,7 @@ export class ShardLog implements FollowedSource {
 
   constructor(parts: ShardLogParts) {
     this.parts = parts;
-    this.snapshotMessages = parts.snapshotMessages;
+    this.limits = parts.limits;
   }
 
   /** How many messages are behind the last one that was taken, as far as is known. */

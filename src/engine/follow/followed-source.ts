@@ -11,10 +11,18 @@ import type { DecodedRecord } from "../../storage/memtable/write-record.ts";
  */
 export const SEQUENCES_A_MESSAGE = 4096;
 
+/** How often what is done. */
+export interface FollowLimits {
+  /** Messages between two at which the log may begin (`writer-snapshots.ts`). */
+  readonly snapshotMessages: number;
+  /** Least time between two trims: each is a commit of the manifest, and a call to the log. */
+  readonly trimMillis: number;
+}
+
 /** What an engine asks of it. All calls fail with a DbError. */
 export interface FollowedSource {
-  /** Messages between two at which the log may begin (`writer-snapshots.ts`). Default: that of servers. */
-  readonly snapshotMessages?: number | undefined;
+  /** Default: those of servers. */
+  readonly limits?: FollowLimits | undefined;
   /** Number of the last message, as of a moment after the call. */
   last(): Promise<number>;
   /** Lets messages up to `through` go. Twice does no harm. */

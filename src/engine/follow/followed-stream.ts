@@ -15,15 +15,18 @@ import type { FlushedSequences, LogHolders } from "../log/log-ledger.ts";
 import type { LogStream } from "../log/log-stream.ts";
 import type { SavedWriters } from "../log/writers.ts";
 import type { Commits } from "../schema/commits.ts";
-import type { FollowedSource } from "./followed-source.ts";
+import type { FollowedSource, FollowLimits } from "./followed-source.ts";
 import type { Follower } from "./follower.ts";
 import { type LogStart, START_KEY, startEntry } from "./log-start.ts";
 import { hasRows, type WriterSegment } from "./writer-segments.ts";
 
 /** How long after it was seen a segment may get records that are acknowledged: longer than writers believe answers. */
-export const SEGMENT_OVER_MILLIS = 120_000;
-/** Least time between two trims that nothing but the time asks for. */
-const AGAIN_MILLIS = 10_000;
+const SEGMENT_OVER_MILLIS = 120_000;
+/**
+ * How servers have it. A snapshot of 40 writers takes some microseconds, and so many messages are read again; flushes of many tables may
+ * end one behind the other.
+ */
+export const FOLLOW_LIMITS: FollowLimits = { snapshotMessages: 32, trimMillis: 10_000 };
 
 /** What it works on. */
 export interface FollowedStreamParts {
@@ -32,6 +35,7 @@ export interface FollowedStreamParts {
   readonly commits: Commits;
   readonly flushed: FlushedSequences;
   readonly nowMillis: () => number;
+  readonly limits: FollowLimits;
   readonly logger: Logger;
 }
 
@@ -46,6 +50,9 @@ export class FollowedStream implements LogStream {
   private startBytes = 0;
   private trimmed = 0;
   private triedMillis: number = Number.NEGATIVE_INFINITY;
+  /** Whether a trim was asked for that has to wait. */
+  private isPutOff = false;
+  private isLast = false;
 
   constructor(parts: FollowedStreamParts) {
     this.parts = parts;
@@ -79,15 +86,23 @@ export class FollowedStream implements LogStream {
   /** Whether a trim may let go of more than the last one, though nothing was flushed since. */
   get wantsTrim(): boolean {
     const now = this.parts.nowMillis();
-    if (now - this.triedMillis < AGAIN_MILLIS) return false;
+    if (this.isTooSoon(now)) return false;
+    if (this.isPutOff) return true;
     for (const segment of this.parts.follower.segments.current()) if (this.isOver(segment, now)) return true;
     return false;
   }
 
-  /** `needed` is what the ledger said: more may be known when the commit has its turn. */
+  /** The log ends for this engine: the next trim is the last one. */
+  ending(): void {
+    this.isLast = true;
+  }
+
+  /** What is needed shows when the commit has its turn. */
   async trim(): Promise<void> {
-    const { follower, commits, source } = this.parts;
-    this.triedMillis = this.parts.nowMillis();
+    const { follower, commits, source, nowMillis } = this.parts;
+    this.isPutOff = this.isTooSoon(nowMillis());
+    if (this.isPutOff) return;
+    this.triedMillis = nowMillis();
     await this.look();
     let next: Start | undefined;
     await commits.make(
@@ -108,6 +123,10 @@ export class FollowedStream implements LogStream {
     if (from <= this.trimmed) return;
     await source.trim(from);
     this.trimmed = from;
+  }
+
+  private isTooSoon(now: number): boolean {
+    return !this.isLast && now - this.triedMillis < this.parts.limits.trimMillis;
   }
 
   /** Asks how long the log is, where a segment waits for that. */

@@ -44,8 +44,8 @@ export interface FollowerParts {
   readonly sequences: SequenceCounter;
   readonly shards: Shards;
   readonly logger: Logger;
-  /** As of `FollowedSource`. */
-  readonly snapshotMessages: number | undefined;
+  /** As of `FollowLimits`. */
+  readonly snapshotMessages: number;
   /** By the monotonic clock. */
   readonly nowMillis: () => number;
   regionOf(id: TableId): Region | undefined;

@@ -4,8 +4,6 @@
  */
 import type { SavedWriters, Writers } from "../log/writers.ts";
 
-/** Messages between two of them. Reason: one of 40 writers takes some microseconds, and so many messages are what is read again. */
-const EVERY = 32;
 /** Most that are kept; beyond it every second one goes. Reason: each has three numbers a writer, 100 KB of 4,096. */
 const SNAPSHOTS_MAX = 256;
 
@@ -35,8 +33,11 @@ export class WriterSnapshots {
   private readonly everyMin: number;
   private every: number;
 
-  /** @param start the message behind which the log is read */
-  constructor(start: number, every: number = EVERY) {
+  /**
+   * @param start the message behind which the log is read
+   * @param every messages between two
+   */
+  constructor(start: number, every: number) {
     this.newest = start;
     this.everyMin = every;
     this.every = every;

@@ -26,6 +26,8 @@ export interface LogStream {
   trim(needed: number): Promise<void>;
   /** Whether a trim may delete more than the last one, though nothing was flushed since. Absent: it never may. */
   readonly wantsTrim?: boolean;
+  /** Says that the next trim is the last one. */
+  ending?(): void;
   /** Why it takes no more writes, or undefined. */
   failure(): string | undefined;
   /** Ends it once nothing is written any more. @throws DbError StorageUnavailable when the last sync fails */

@@ -50,6 +50,26 @@ test("at once where the store answers at once", () => {
   expect(commits.make(() => undefined, neverFenced)).toBeUndefined();
 });
 
+test("what goes with each commit goes with those that are made, and with what undoes one", () => {
+  const meta = memoryMetaStore();
+  const commits = new Commits(meta, neverFenced);
+  let also = 1;
+  commits.withEach(() => (meta.get("also") === also ? [] : [{ key: "also", value: also }]));
+  void commits.make(() => undefined, neverFenced);
+  expect(meta.get("also")).toBeUndefined();
+  void commits.make(
+    () => put("a"),
+    () => undefined,
+  );
+  expect(meta.get("also")).toBe(1);
+  also = 2;
+  void commits.make(
+    () => put("b"),
+    () => undefined,
+  );
+  expect([meta.get("a"), meta.get("b"), meta.get("also")]).toEqual([1, 1, 2]);
+});
+
 test("each is planned at its turn, and memory is brought up before the next", async () => {
   const { meta, answer, sent } = heldStore();
   const commits = new Commits(meta, neverFenced);

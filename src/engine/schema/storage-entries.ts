@@ -8,7 +8,7 @@ import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.
 import { fileKey, flushedKey, uncleanKey } from "./meta-codec.ts";
 
 /** Keys of all that a store has of a region. */
-export function storageKeysOf(meta: Pick<MetaStore, "get" | "list">, region: TableId): readonly string[] {
+function storageKeysOf(meta: Pick<MetaStore, "get" | "list">, region: TableId): readonly string[] {
   const marks = [flushedKey(region), uncleanKey(region)].filter((key) => meta.get(key) !== undefined);
   return [...marks, ...meta.list(fileKey(region)).map(({ key }) => key)];
 }

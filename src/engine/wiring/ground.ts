@@ -15,7 +15,7 @@ import type { Wal } from "../../storage/wal/wal.ts";
 import { LiveTables } from "../catalog/live-tables.ts";
 import { wholeCatalog } from "../catalog/tables-in-force.ts";
 import type { EngineParts } from "../engine-parts.ts";
-import { FollowedStream } from "../follow/followed-stream.ts";
+import { FOLLOW_LIMITS, FollowedStream } from "../follow/followed-stream.ts";
 import { Follower } from "../follow/follower.ts";
 import { LogTrimmer } from "../flush/log-trimmer.ts";
 import { DamagedFiles } from "../health/damaged-files.ts";
@@ -154,19 +154,20 @@ function follow(
 ): { readonly follower: Follower; readonly stream: FollowedStream; readonly pad: () => Promise<void> } | undefined {
   if (source === undefined) return undefined;
   const logger = engineLogger.child("follow");
+  const { limits = FOLLOW_LIMITS } = source;
   const nowMillis = (): number => clock.monotonicMillis();
   const follower = new Follower({
     meta,
     sequences,
     shards,
     logger,
-    snapshotMessages: source.snapshotMessages,
+    snapshotMessages: limits.snapshotMessages,
     nowMillis,
     regionOf: (id) => live.byRegionId(id)?.table.region,
     nextTableId: () => schemas.nextTableId,
   });
   commits.withEach(() => follower.uncommitted());
-  const stream = new FollowedStream({ follower, source, commits, flushed: live, nowMillis, logger });
+  const stream = new FollowedStream({ follower, source, commits, flushed: live, nowMillis, limits, logger });
   return { follower, stream, pad: () => source.pad() };
 }
 

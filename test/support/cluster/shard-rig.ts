@@ -43,7 +43,8 @@ export interface RigNode {
 }
 
 /** How a node differs from the plain one. */
-export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "snapshotMessages" | "onBug">> {
+export interface RigNodeOptions
+  extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "follow" | "seriesRenewal" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
@@ -61,6 +62,7 @@ export class ShardRig {
   readonly frontend: Engine;
   readonly mirror: CatalogMirror;
   private readonly port: ClusterPort;
+  private readonly nodes: RigNode[] = [];
 
   private constructor(cluster: MemoryCluster, shards: number, port: ClusterPort, mirror: CatalogMirror, frontend: Engine) {
     this.cluster = cluster;
@@ -107,11 +109,12 @@ export class ShardRig {
       limits: limits ?? NO_LIMITS,
       compaction: compaction ?? NO_COMPACTION,
       pageCacheBytes: 1 << 20,
+      follow: { snapshotMessages: 32, trimMillis: 0 },
       onBug: unexpectedBug,
       ...rest,
     });
     const opened: ShardHost[] = [];
-    return {
+    const node: RigNode = {
       port,
       mirror,
       open: async (shard, signal = new AbortController().signal) => {
@@ -126,6 +129,8 @@ export class ShardRig {
         await mirror.close();
       },
     };
+    this.nodes.push(node);
+    return node;
   }
 
   /** Writes to the log of a shard. */
@@ -155,7 +160,9 @@ export class ShardRig {
     return (await this.frontend.createTable(definition, true)).schema;
   }
 
+  /** Ends all of it: who follows would have time go on for ever. */
   async close(): Promise<void> {
+    for (const node of this.nodes) await node.kill();
     await this.frontend.close(false);
     await this.mirror.close();
     await this.port.close();
