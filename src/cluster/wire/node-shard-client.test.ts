@@ -129,6 +129,35 @@ test("a shard that stays behind fails the fragment, and says so", async () => {
   expect(error.message).toBe("cannot reach shard 0: shard 0 has not seen record 3 and version 0 of the catalogue within 0.2 s");
 });
 
+test("a node that has not heard of the catalogue's version is asked again", async () => {
+  let version = 4;
+  const reach = async (wanted: number): Promise<void> => {
+    if (wanted > version) throw new DbError(StatusCode.StorageUnavailable, `the catalogue is at version ${version}`);
+  };
+  const made = new ShardNode({ catalog: { reach } });
+  made.hosts.set(0, new EngineHost(0, fixture.machine.engine));
+  nodes.set("a", made.service);
+  owners.set("a");
+  const rows = answerOf(clientOf(), fragment({ catalogVersion: 5 }));
+  await Bun.sleep(50);
+  version = 5;
+  expect((await rows).rows.length).toBe(ROWS);
+  const error = await failureOf(answerOf(clientOf(100), fragment({ catalogVersion: 6 })));
+  expect(error.message).toBe("cannot reach shard 0: the catalogue is at version 5");
+});
+
+test("a shard that is lost while it catches up runs elsewhere", async () => {
+  const { node: first, host } = node("a", true);
+  node("b", true).host.apply(3);
+  owners.set("a");
+  const rows = answerOf(clientOf(), fragment({ least: 3 }));
+  await Bun.sleep(50);
+  first.hosts.delete(0);
+  host.lose(new DbError(StatusCode.StorageUnavailable, "the shard is another's"));
+  owners.set("b");
+  expect((await rows).rows.length).toBe(ROWS);
+});
+
 test("a shard that is lost before the first row runs elsewhere", async () => {
   const { node: first, host } = node("a", true);
   node("b", true);
