@@ -6,7 +6,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { KNOBS, type Knob } from "../src/config/knobs.ts";
+import type { Knob } from "../src/config/knob.ts";
+import { KNOBS } from "../src/config/knobs.ts";
 
 const TARGET = join(import.meta.dir, "../deploy/varve.toml");
 /** Characters of a line. */

@@ -4,12 +4,13 @@ import { errorText } from "./base/error.ts";
 import type { Logger } from "./base/log.ts";
 import { MemoryCounter, type ServerMemory } from "./base/memory/server-memory.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
-import type { StorageSettings } from "./config/settings.ts";
+import type { Settings, StorageSettings } from "./config/settings.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
 import { workerMergeExecutor } from "./storage/compaction/merge-executor.ts";
 import { uploadingMergeExecutor } from "./storage/compaction/uploading-merge.ts";
 import { registerCacheMetrics } from "./storage/file-store/cached/cache-metrics.ts";
 import { type CachedFileStore, cachedFileStore } from "./storage/file-store/cached/cached-file-store.ts";
+import type { RemoteFileStore } from "./storage/file-store/remote-file-store.ts";
 import { localFileStore } from "./storage/file-store/local-file-store.ts";
 import { openS3Files } from "./storage/file-store/s3/open-s3-files.ts";
 import { claimPlace, mustBeLocal } from "./storage/file-store/s3/owner.ts";
@@ -50,22 +51,48 @@ export async function openDataFiles(
     const files = localFileStore(dataFolder);
     return { files, ...executors(), outputBytesMax: MERGED_BYTES_MAX, isFolderNeeded: true, uploadLeft: () => () => undefined };
   }
+  const { remote, cache, parts } = cachedFiles(storage, dataFolder, executors(), { metrics, memory }, logger);
+  await claimPlace(remote, storage.dataHome);
+  return { ...parts, isFolderNeeded: false, uploadLeft: () => uploadingLeft(cache, logger) };
+}
+
+/** Files in an S3 store, with copies in a folder. */
+function cachedFiles(
+  storage: StorageSettings,
+  dataFolder: string,
+  { flusher, merger }: Pick<EngineParts, "flusher" | "merger">,
+  { metrics, memory }: { readonly metrics: MetricRegistry; readonly memory: ServerMemory },
+  logger: Logger,
+): { readonly remote: RemoteFileStore; readonly cache: CachedFileStore; readonly parts: Omit<DataFiles, "uploadLeft" | "isFolderNeeded"> } {
   const transfers = new MemoryCounter();
   memory.register("file_transfers", transfers);
   const remote = openS3Files(storage, join(storage.dataHome, "uploads"), transfers);
-  await claimPlace(remote, storage.dataHome);
   const onTrouble = (reason: string): void => logger.warn({ reason }, "copies of data files");
   const cache = cachedFileStore({ remote, folder: dataFolder, bytesMax: storage.cacheBytesMax, onTrouble });
   registerCacheMetrics(metrics, cache);
-  const { flusher, merger } = executors();
-  return {
+  const parts = {
     files: cache,
     flusher: uploadingFlushExecutor(flusher, cache),
     merger: uploadingMergeExecutor(merger, cache),
     outputBytesMax: Math.min(MERGED_BYTES_MAX_REMOTE, Math.floor(storage.cacheBytesMax * MERGED_PART_MAX)),
-    isFolderNeeded: false,
-    uploadLeft: () => uploadingLeft(cache, logger),
   };
+  return { remote, cache, parts };
+}
+
+/**
+ * Files of a data node, which other nodes have, too: in a folder that all see, or in an S3 store with copies here. The place is nobody's
+ * alone: shards say by their manifests whose a file is.
+ */
+export function openClusterFiles(
+  { storage, cluster }: Settings,
+  dataFolder: string,
+  { metrics, memory }: { readonly metrics: MetricRegistry; readonly memory: ServerMemory },
+  logger: Logger,
+): Omit<DataFiles, "uploadLeft" | "isFolderNeeded"> {
+  const flusher = workerFlushExecutor(dataFolder);
+  const merger = workerMergeExecutor(dataFolder);
+  if (cluster.sharedDir !== undefined) return { files: localFileStore(dataFolder), flusher, merger, outputBytesMax: MERGED_BYTES_MAX };
+  return cachedFiles(storage, dataFolder, { flusher, merger }, { metrics, memory }, logger).parts;
 }
 
 function uploadingLeft(cache: CachedFileStore, logger: Logger): () => void {

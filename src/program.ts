@@ -18,12 +18,15 @@ import { textLogWriter } from "./base/text-log.ts";
 import { printLogFilter } from "./base/text/log-filter.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { versionText } from "./config/help.ts";
+import type { Role } from "./config/role.ts";
+import type { Settings } from "./config/settings.ts";
 import { loadSettings, type Start, type Startup } from "./config/load.ts";
 import { firstLine, hashPassword } from "./db/auth/hash-password.ts";
-import type { Standalone } from "./standalone.ts";
+import type { RunningServer } from "./running-server.ts";
 import { PRIVATE_UMASK } from "./storage/private-folder.ts";
 import { runTool } from "./tools/run-tool.ts";
 import { TOOLS } from "./tools/tools.ts";
+import type { Rehearsal } from "./rehearsal.ts";
 import { VERSION } from "./version.ts";
 
 async function main(): Promise<void> {
@@ -49,7 +52,7 @@ async function answer(command: Exclude<Startup, Start>): Promise<string> {
   }
 }
 
-async function serve({ settings, warnings }: Start): Promise<void> {
+async function serve({ role, settings, warnings }: Start): Promise<void> {
   process.umask(PRIVATE_UMASK); // All threads have it: data, logs, spilled rows and copies are for this user alone.
   const filter = settings.logging.level;
   if (filter.level === "off" && filter.targets.size > 0) {
@@ -89,9 +92,14 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   if (armed.length > 0) logger.warn({ armed }, "fail points are armed: this server is made to die or fail, for a test");
   // Only now, so that whoever reads them may send a signal.
   for (const warning of warnings) logger.warn({}, warning);
-  const { startStandalone } = await import("./standalone.ts");
-  const server = await startStandalone(settings, log, bug);
+  const { server, rehearse } = await startRole(role, settings, log, bug);
   manager?.ready(`ready at ${server.url}`);
+  let failure: string | undefined;
+  void server.over?.then((why) => {
+    failure = why;
+    logger.error({ why }, "the server cannot go on");
+    if (!isStopping) stop(why);
+  });
   reload = async () => {
     manager?.reloading();
     await server.reload();
@@ -99,14 +107,35 @@ async function serve({ settings, warnings }: Start): Promise<void> {
   };
   // Fail points count what the server itself does.
   const isRehearsed = settings.query.rehearses && armed.length === 0;
-  const rehearsal = isRehearsed ? (await import("./rehearsal.ts")).rehearse(settings, logger, server) : undefined;
+  const rehearsal = isRehearsed ? await rehearse(logger) : undefined;
   await asked.promise; // A signal during the start is obeyed once the start is through.
   rehearsal?.stop();
   await rehearsal?.over; // Tens of milliseconds: it may hold a file open.
-  await end(server, logger);
+  await end(server, logger, () => (failure === undefined ? 0 : 1));
 }
 
-async function end(server: Standalone, logger: Logger): Promise<never> {
+/** A server of a role, and how its statements are rehearsed. */
+interface Started {
+  readonly server: RunningServer;
+  readonly rehearse: (logger: Logger) => Promise<Rehearsal | undefined>;
+}
+
+/** Loads the program of a role, and starts it. @throws DbError */
+async function startRole(role: Role, settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<Started> {
+  const none = (): Promise<undefined> => Promise.resolve(undefined);
+  switch (role) {
+    case "standalone": {
+      const server = await (await import("./standalone.ts")).startStandalone(settings, log, onBug);
+      return { server, rehearse: async (logger) => (await import("./rehearsal.ts")).rehearse(settings, logger, server) };
+    }
+    case "frontend":
+      return { server: await (await import("./frontend.ts")).startFrontend(settings, log, onBug), rehearse: none };
+    case "datanode":
+      return { server: await (await import("./datanode.ts")).startDatanode(settings, log, onBug), rehearse: none };
+  }
+}
+
+async function end(server: RunningServer, logger: Logger, statusOf: () => number): Promise<never> {
   try {
     await server.stop();
   } catch (error) {
@@ -114,7 +143,7 @@ async function end(server: Standalone, logger: Logger): Promise<never> {
     logger.error({ error: text }, "cannot stop cleanly; the log has every acknowledged row");
     process.exit(1);
   }
-  process.exit(0);
+  process.exit(statusOf());
 }
 
 /** Runs until there is nothing left to do. @throws AssertionError for a bug in a tool or a start */

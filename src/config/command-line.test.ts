@@ -68,7 +68,11 @@ describe("start", () => {
     checkRefused(["standalone"], "`standalone` has one command");
     checkRefused(["standalone", "stop"], "`standalone` has one command");
     checkRefused(["standalone", "start", "now"], 'unexpected argument "now" after `standalone start`');
-    checkRefused(["frontend", "start"], "`frontend` is not available in this version");
+    checkRefused(["frontend"], "`frontend` has one command: varve frontend start");
+    checkRefused(["datanode", "start", "now"], 'unexpected argument "now" after `datanode start`');
+    checkRefused(["--log-level", "info", "frontend", "start"], "its name comes first, `varve frontend …`");
+    checkRefused(["metasrv", "start", "--store-addrs", "x"], "there is no metasrv: the machines of a cluster agree by NATS");
+    checkRefused(["flownode", "start"], "`flownode` is not available in this version");
     checkRefused(["--user-provider", "static_user_provider:cmd:a=my", "secret"], "unexpected argument: see --help");
     checkRefused(["standalone", "start", "--user-provider", "x", "secret"], "unexpected argument after");
     checkRefused(["--", "--http-addr"], 'unexpected argument "--http-addr"');

@@ -4,7 +4,8 @@ import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
 import { utf8Document } from "../base/bytes/utf8.ts";
 import { ConfigError } from "./config-error.ts";
 import { classOfKey, inertWarning, unknownWarning } from "./known-key.ts";
-import type { Layer, RawSetting } from "./layer.ts";
+import { keepRaw, type Layer, type RawSetting } from "./layer.ts";
+import type { Role } from "./role.ts";
 
 /** Reads a file's bytes; throws what the file system throws. */
 export type ReadFile = (path: string) => Uint8Array;
@@ -16,7 +17,7 @@ type Table = Readonly<Record<string, unknown>>;
  *
  * @throws ConfigError: missing, unreadable, too large, not UTF-8, not TOML (with line and column), a key that must not be ignored
  */
-export function readConfigFile(path: string, readFile: ReadFile): Layer {
+export function readConfigFile(path: string, readFile: ReadFile, role: Role): Layer {
   const values = new Map<string, RawSetting>();
   const warnings: string[] = [];
   walk(parseToml(path, readText(path, readFile)), "");
@@ -25,11 +26,11 @@ export function readConfigFile(path: string, readFile: ReadFile): Layer {
   function walk(table: Table, prefix: string): void {
     for (const [name, value] of Object.entries(table)) {
       const key = prefix + name;
-      const kind = classOfKey(key);
+      const kind = classOfKey(key, role);
       if (kind === "knob") {
-        values.set(key, { source: path, form: "toml", value });
+        keepRaw(values, key, { source: path, form: "toml", value }, role);
       } else if (kind === "inert") {
-        warn(inertWarning(key, value, path));
+        warn(inertWarning(key, value, path, role));
       } else if (kind === "unknown") {
         warn(unknownWarning(key, path, isTable(value) ? "section" : "key"));
       } else if (isTable(value)) {
@@ -81,7 +82,8 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
 };
 
-function fileReason(thrown: unknown): string {
+/** Why a file cannot be read: a phrase. */
+export function fileReason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const code = "code" in thrown ? String(thrown.code) : "";
   return FILE_REASONS[code] ?? thrown.message;

@@ -2,7 +2,8 @@
 import type { Flag } from "./flag.ts";
 import { HASH_FLAGS } from "./hash-password-command.ts";
 import { KNOB_OF_KEY } from "./knobs.ts";
-import { START_FLAGS, type StartFlag } from "./start-flags.ts";
+import type { Role } from "./role.ts";
+import { FLAGS_OF, START_FLAGS, type StartFlag } from "./start-flags.ts";
 
 /** Which build is running. */
 export interface Build {
@@ -33,6 +34,8 @@ Examples:
 
 Usage:
   varve [standalone start] [flags]
+  varve frontend start [flags]                 parts of a cluster, each with a --help of its own
+  varve datanode start [flags]
   varve user hash-password [flags]
 ${toolLines(tools)}
 Flags:
@@ -42,6 +45,39 @@ A flag wins over the file, the file over the environment, the environment over t
 A running server shows every setting in force at http://127.0.0.1:4000/config.
 `;
 }
+
+/** The help of a part of a cluster. */
+export function roleHelp(role: Exclude<Role, "standalone">): string {
+  return `${PART_HELPS[role]}
+Flags:
+${flagLines(FLAGS_OF[role])}
+
+A flag wins over the file, the file over the environment, the environment over the default.
+Secrets belong into the environment or a file: VARVE__CLUSTER__SECRET, VARVE__CLUSTER__NATS__PASSWORD.
+docs/cluster.md tells what a cluster is, docs/cluster-runbook.md how to run one.
+`;
+}
+
+const PART_HELPS: Readonly<Record<Exclude<Role, "standalone">, string>> = {
+  frontend: `Starts a frontend of a cluster: it takes writes and queries of clients, and keeps nothing.
+
+Examples:
+  varve frontend start --metasrv-addrs nats://10.0.0.1:4222,nats://10.0.0.2:4222 --http-addr 0.0.0.0:4000
+  varve frontend start -c frontend.toml
+
+Usage:
+  varve frontend start [flags]
+`,
+  datanode: `Starts a data node of a cluster: it owns shards, whose rows it follows, stores and reads for frontends.
+
+Examples:
+  varve datanode start --metasrv-addrs nats://10.0.0.1:4222 --node-id node-1 --rpc-bind-addr 10.0.0.11:3001
+  varve datanode start -c datanode.toml
+
+Usage:
+  varve datanode start [flags]
+`,
+};
 
 /** The help of `user hash-password`. */
 export function hashPasswordHelp(): string {
@@ -86,5 +122,5 @@ function flagUsage(flag: Flag): string {
 function defaultOf(flag: StartFlag): string {
   const knob = flag.key === undefined || flag.value === undefined ? undefined : KNOB_OF_KEY.get(flag.key);
   const text = knob?.kind.toToml(knob.default);
-  return text === undefined ? "" : ` (default: ${text.replaceAll('"', "")})`;
+  return text === undefined || text === "[]" ? "" : ` (default: ${text.replaceAll('"', "")})`;
 }

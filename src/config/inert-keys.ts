@@ -24,9 +24,16 @@ interface InertSection {
 
 const NOT_YET = "not available in this version";
 const OFF: readonly unknown[] = [false];
+const FOUND_BY_NATS = "machines of a cluster find each other by NATS, as `cluster.servers` and the keys beside it say";
 
 const SECTIONS: Readonly<Record<string, InertSection>> = {
   "": { why: NOT_YET, keys: "default_column_prefix heartbeat_env_vars", neutral: { heartbeat_env_vars: [[]] } },
+  meta_client: {
+    why: "machines of a cluster agree by NATS, whose servers `cluster.servers` names",
+    keys: `metasrv_addrs timeout connect_timeout ddl_timeout heartbeat_timeout tcp_nodelay metadata_cache_max_capacity metadata_cache_ttl
+      metadata_cache_tti`,
+    neutral: { tcp_nodelay: [true] },
+  },
   http: {
     why: NOT_YET,
     keys: "enable_api_server api_server_addr",
@@ -105,6 +112,7 @@ const SECTIONS: Readonly<Record<string, InertSection>> = {
 
 /** Keys with a reason of their own. */
 const SINGLE: readonly InertKey[] = [
+  inert("node_id", "only data nodes have one", []),
   inert("logging.otlp_export_protocol", "traces go by OTLP over HTTP", ["http"]),
   inert("logging.otlp_headers", "a name and a password may stand in logging.otlp_endpoint", []),
   inert("logging.tracing_sample_ratio.rules", "all traces that begin here have one ratio", []),
@@ -118,6 +126,9 @@ const SINGLE: readonly InertKey[] = [
 const WHOLE_SECTIONS: readonly InertKey[] = [
   inert("region_engine", "storage has other settings here: storage.memtable_size, storage.write_buffer_limit, storage.flush_interval", []),
   inert("plugins", "there are no plugins", []),
+  inert("heartbeat", FOUND_BY_NATS, []),
+  inert("internal_grpc", FOUND_BY_NATS, []),
+  inert("datanode", FOUND_BY_NATS, []),
 ];
 
 const BY_KEY: ReadonlyMap<string, InertKey> = new Map(

@@ -91,6 +91,11 @@ export function text(want: string, refusal: (value: string) => string | undefine
   return textual(want, read, (value) => value);
 }
 
+/** A file's path, or none. */
+export const filePath: Kind<string> = text("a path, or nothing", (value) =>
+  value.includes("\0") ? "it holds a NUL character" : undefined,
+);
+
 /** One of a few words. */
 export function choice<T extends string>(...words: readonly T[]): Kind<T> {
   const read = (value: string): Parsed<T> => {

@@ -12,30 +12,11 @@ import { namedTimeZone } from "../base/text/time-zone.ts";
 import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { exhaustedPolicy, WAIT_DEFAULT } from "./exhausted-policy.ts";
-import { bool, choice, duration, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
+import { bool, choice, duration, filePath, int, type Kind, list, optional, ratio, size, text, tomlString } from "./kind.ts";
 import { accessKey, bucket, endpoint, objectRoot, region } from "./object-store-kinds.ts";
-import type { Settings, StorageSettings, TlsMode } from "./settings.ts";
-
-/** One key of the configuration. */
-export interface Knob<T> {
-  /** Dotted path in TOML, e.g. "http.addr". */
-  readonly key: string;
-  readonly kind: Kind<T>;
-  readonly default: T;
-  /** The default when it follows another setting; `default` is then what it comes to by default. */
-  readonly derive?: (storage: StorageSettings) => T;
-  /** A value to show where the default is that the key is not set. */
-  readonly example?: NonNullable<T>;
-  /** What the key does, and why its default is what it is. */
-  readonly reason: string;
-  /**
-   * Set on a key that is accepted and shown but does nothing: why, and the value that asks for what the server does anyway; `isInForce`:
-   * that one is shown whatever was set.
-   */
-  readonly inert?: { readonly why: string; readonly neutral?: T; readonly isInForce?: true };
-  /** True: the value may hold a password, so it is never quoted. */
-  readonly secret?: boolean;
-}
+import { CLUSTER_KNOBS } from "./cluster-knobs.ts";
+import type { Knob } from "./knob.ts";
+import type { Settings, TlsMode } from "./settings.ts";
 
 /** The knobs of every section. */
 export type Knobs = { readonly [S in keyof Settings]: { readonly [F in keyof Settings[S]]: Knob<Settings[S][F]> } };
@@ -122,9 +103,6 @@ const endpoints: Kind<readonly string[]> = list(
     return parsed(items);
   },
 );
-
-/** A file's path, or none. */
-const filePath: Kind<string> = text("a path, or nothing", (value) => (value.includes("\0") ? "it holds a NUL character" : undefined));
 
 /** The words of the file, and those of the command line, which have a dash. */
 const tlsMode: Kind<TlsMode> = {
@@ -772,6 +750,7 @@ export const KNOBS: Knobs = {
       reason: "Memory that bodies, rows, pages and queries may take together; 0KiB: half of what the machine or its container has.",
     },
   },
+  cluster: CLUSTER_KNOBS,
 };
 
 /** Every knob, in the order of `/config`. */

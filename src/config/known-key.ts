@@ -3,6 +3,7 @@ import { nearestName } from "../base/text/nearest.ts";
 import { ConfigError } from "./config-error.ts";
 import { INERT_KEYS, inertKeyOf, isNeutral } from "./inert-keys.ts";
 import { ALL_KNOBS, KNOB_OF_KEY } from "./knobs.ts";
+import { meantKey, type Role, whyUnused } from "./role.ts";
 
 const KEYS: readonly string[] = [...ALL_KNOBS.map((knob) => knob.key), ...INERT_KEYS];
 
@@ -18,8 +19,8 @@ const SECTIONS: ReadonlySet<string> = new Set(
 export type KeyClass = "knob" | "inert" | "section" | "unknown";
 
 /** Tells knobs, keys without effect, tables and unknown keys apart. */
-export function classOfKey(key: string): KeyClass {
-  if (KNOB_OF_KEY.has(key)) return "knob";
+export function classOfKey(key: string, role: Role): KeyClass {
+  if (KNOB_OF_KEY.has(key) || meantKey(role, key) !== undefined) return "knob";
   if (inertKeyOf(key) !== undefined) return "inert";
   return SECTIONS.has(key) ? "section" : "unknown";
 }
@@ -29,7 +30,9 @@ export function classOfKey(key: string): KeyClass {
  *
  * @throws ConfigError when ignoring the key would break a promise
  */
-export function inertWarning(key: string, value: unknown, source: string): string | undefined {
+export function inertWarning(key: string, value: unknown, source: string, role: Role): string | undefined {
+  const why = whyUnused(role, key);
+  if (why !== undefined) return `\`${key}\` in ${source} has no effect: ${why}`;
   const entry = inertKeyOf(key);
   if (entry === undefined || isNeutral(entry, value)) return undefined;
   if (entry.isRefused) {

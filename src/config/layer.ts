@@ -1,6 +1,7 @@
 /** One source of settings: what a file, the environment or the command line says, before it is checked. */
 import type { Parsed } from "../base/text/parsed.ts";
 import type { Kind } from "./kind.ts";
+import { meantKey, type Role } from "./role.ts";
 
 /** A raw value and where it is from. */
 export interface RawSetting {
@@ -20,4 +21,11 @@ export interface Layer {
 /** Reads a raw value as its form demands. */
 export function readRaw<T>(kind: Kind<T>, raw: RawSetting): Parsed<T> {
   return raw.form === "text" ? kind.fromText(String(raw.value)) : kind.fromToml(raw.value);
+}
+
+/** Keeps what a source says of a key. One that means another of ours for the role stands in where the source does not say that one. */
+export function keepRaw(values: Map<string, RawSetting>, key: string, raw: RawSetting, role: Role): void {
+  const meant = meantKey(role, key);
+  if (meant === undefined) values.set(key, raw);
+  else if (!values.has(meant)) values.set(meant, { ...raw, source: `${raw.source} (\`${key}\`)` });
 }

@@ -3,15 +3,19 @@
  * environment over the defaults; only the value that wins is checked. Source: contract http.md 7.3.
  */
 import { assert } from "../base/assert.ts";
+import { checkCluster } from "./cluster-check.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import { type Command, readCommandLine, type StartCommand } from "./command-line.ts";
 import { ConfigError } from "./config-error.ts";
 import { readEnv } from "./env-layer.ts";
 import { type ReadFile, readConfigFile } from "./file-layer.ts";
 import type { HelpLine } from "./help.ts";
-import { ALL_KNOBS, KNOBS, type Knob } from "./knobs.ts";
+import type { Knob } from "./knob.ts";
+import { ALL_KNOBS, KNOBS } from "./knobs.ts";
 import { type RawSetting, readRaw } from "./layer.ts";
+import { ENV_PREFIXES, type Role, whyUnused } from "./role.ts";
 import type { Settings, StorageSettings } from "./settings.ts";
-import { ENV_PREFIX_ALIAS, ENV_PREFIX_DEFAULT } from "./start-flags.ts";
+import { ENV_PREFIX_ALIAS } from "./start-flags.ts";
 
 /** Where settings come from. */
 export interface Sources {
@@ -26,6 +30,7 @@ export interface Sources {
 /** A server to start. */
 export interface Start {
   readonly kind: "start";
+  readonly role: Role;
   readonly settings: Settings;
   /** What was said in vain, one line each, to be logged. Without values, hence without passwords. */
   readonly warnings: readonly string[];
@@ -42,8 +47,31 @@ export type Startup = Start | Exclude<Command, StartCommand>;
 export function loadSettings(sources: Sources): Startup {
   const command = readCommandLine(sources.argv, sources.tools);
   if (command.kind !== "start") return command;
-  const env = readEnv(sources.env, command.envPrefix === undefined ? [ENV_PREFIX_DEFAULT, ENV_PREFIX_ALIAS] : [command.envPrefix]);
-  const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile);
+  const { role } = command;
+  const { settings, raws, warnings } = readAll(command, sources);
+  checkCluster(role, settings);
+  return { kind: "start", role, settings, warnings: [...warnings, ...check(settings, raws, role)] };
+}
+
+/** What a part of a cluster is configured with, for who only asks a cluster: not checked as a whole. @throws ConfigError */
+export function loadClusterSettings(sources: Sources): ClusterSettings {
+  const command = readCommandLine(sources.argv, sources.tools);
+  assert(command.kind === "start", "who asks a cluster reads what a part of it would start with");
+  return readAll(command, sources).settings.cluster;
+}
+
+interface ReadSettings {
+  readonly settings: Settings;
+  readonly raws: ReadonlyMap<string, RawSetting>;
+  readonly warnings: readonly string[];
+}
+
+/** Reads all sources; each key is checked for itself. */
+function readAll(command: StartCommand, sources: Sources): ReadSettings {
+  const { role } = command;
+  const prefixes = command.envPrefix === undefined ? [ENV_PREFIXES[role], ENV_PREFIX_ALIAS] : [command.envPrefix];
+  const env = readEnv(sources.env, prefixes, role);
+  const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile, role);
   const raws = new Map([...env.values, ...(file?.values ?? []), ...command.values]);
   const values = new Map<string, unknown>();
   const warnings = [...command.warnings, ...(file?.warnings ?? []), ...env.warnings];
@@ -52,13 +80,12 @@ export function loadSettings(sources: Sources): Startup {
     if (raw === undefined) continue;
     const value = readKnob(knob, raw);
     values.set(knob.key, knob.inert?.isInForce === true ? knob.inert.neutral : value);
-    if (knob.inert !== undefined && value !== knob.inert.neutral) {
-      warnings.push(`\`${knob.key}\` in ${raw.source} has no effect: ${knob.inert.why}`);
-    }
+    const unused = Bun.deepEquals(value, knob.default) ? undefined : whyUnused(role, knob.key);
+    const inert = knob.inert !== undefined && value !== knob.inert.neutral ? knob.inert.why : undefined;
+    const why = unused ?? inert;
+    if (why !== undefined) warnings.push(`\`${knob.key}\` in ${raw.source} has no effect: ${why}`);
   }
-  const settings = assemble(values);
-  warnings.push(...check(settings, raws));
-  return { kind: "start", settings, warnings };
+  return { settings: assemble(values), raws, warnings };
 }
 
 /** @throws ConfigError; quotes the value unless it may hold a password */
@@ -93,6 +120,7 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
     slow_query: section("slow_query", storage),
     query: section("query", storage),
     memory: section("memory", storage),
+    cluster: section("cluster", storage),
   };
 
   function section<S extends keyof Settings>(name: S, base: StorageSettings | undefined): Settings[S] {
@@ -107,32 +135,38 @@ function assemble(values: ReadonlyMap<string, unknown>): Settings {
 }
 
 /** What can only be judged with several settings in hand. Answers warnings. @throws ConfigError */
-function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>): readonly string[] {
+function check(settings: Settings, raws: ReadonlyMap<string, RawSetting>, role: Role): readonly string[] {
   const { storage, wal, opentsdb, general } = settings;
-  if (opentsdb.addr !== undefined && general.userProvider !== undefined && !opentsdb.allowUnauthenticated) {
+  if (role !== "datanode" && opentsdb.addr !== undefined && general.userProvider !== undefined && !opentsdb.allowUnauthenticated) {
     throw new ConfigError(
       "cannot listen on `opentsdb.addr` while `user_provider` is set: put lines carry no credentials, so whoever reaches the port " +
         "writes; remove `opentsdb.addr`, or allow that with `opentsdb.allow_unauthenticated = true`",
     );
   }
-  checkTls("grpc", settings.grpc);
-  checkTls("mysql", settings.mysql);
-  checkTls("postgres", settings.postgres);
+  if (role !== "datanode") {
+    checkTls("grpc", settings.grpc);
+    checkTls("mysql", settings.mysql);
+    checkTls("postgres", settings.postgres);
+  }
   const limit = raws.get("storage.write_buffer_limit");
-  if (storage.writeBufferBytesMax < storage.memtableBytes) {
+  if (role !== "frontend" && storage.writeBufferBytesMax < storage.memtableBytes) {
     assert(limit !== undefined, "the derived write buffer holds a memtable; got less");
     throw new ConfigError(
       `cannot use \`storage.write_buffer_limit\` from ${limit.source}: below \`storage.memtable_size\` writers would wait for ever`,
     );
   }
-  const warnings: string[] = [...checkStore(storage, raws)];
+  const warnings: string[] = role === "frontend" ? [] : [...checkStore(storage, raws)];
   const provider = raws.get("user_provider");
-  if (provider?.source.startsWith("--") === true && general.userProvider?.startsWith("static_user_provider:cmd:") === true) {
+  if (
+    role !== "datanode" &&
+    provider?.source.startsWith("--") === true &&
+    general.userProvider?.startsWith("static_user_provider:cmd:") === true
+  ) {
     const instead = "put the accounts into a file and name it with static_user_provider:file:";
     warnings.push(`the passwords in ${provider.source} are visible to every user of this machine, in its list of processes; ${instead}`);
   }
   const interval = raws.get("wal.sync_interval");
-  if (interval === undefined || wal.sync === "interval") return warnings;
+  if (interval === undefined || wal.sync === "interval" || role !== "standalone") return warnings;
   return [...warnings, `\`wal.sync_interval\` in ${interval.source} has no effect: \`wal.sync\` is "${wal.sync}", not "interval"`];
 }
 

@@ -2,6 +2,7 @@
 import type { LogFilter } from "../base/log.ts";
 import type { ByteLength, DurationMillis } from "../base/units.ts";
 import type { Address } from "./address.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import type { ExhaustedPolicy } from "./exhausted-policy.ts";
 
 /** Top-level keys. */
@@ -283,4 +284,5 @@ export interface Settings {
   readonly slow_query: SlowQuerySettings;
   readonly query: QuerySettings;
   readonly memory: MemorySettings;
+  readonly cluster: ClusterSettings;
 }

@@ -21,6 +21,8 @@ export interface RowsElsewhere {
   table(id: TableId, schema: () => TableSchema): Table;
   /** Says that a table is gone: its reads fail from now on. */
   forget(id: TableId): void;
+  /** Times of a table's rows in all shards as they are when it is asked; may be wider than the truth. @throws DbError */
+  timeBounds(schema: TableSchema): Promise<TimeRange | undefined>;
   /** As the engine's own, in every shard; resolves when all have done it. @throws DbError of the first that did not */
   flush(schema: TableSchema): Promise<void>;
   compact(schema: TableSchema, range: TimeRange | undefined): Promise<void>;

@@ -7,6 +7,7 @@
  *
  * Order of shutdown: scheduler, compaction, flush worker, log, regions, meta store.
  */
+import { assert } from "../base/assert.ts";
 import type { TableId } from "../base/units.ts";
 import { DbError } from "../base/error.ts";
 import { waitWithin } from "../base/scheduler/wait-within.ts";
@@ -18,7 +19,7 @@ import { filesWithoutIndexes } from "../storage/region/missing-indexes.ts";
 import { abandonAll, publishAll } from "../storage/region/prepared-chunk.ts";
 import type { WalQueue } from "../storage/wal/wal.ts";
 import type { Catalog, DatabaseInfo, Table } from "../table/catalog.ts";
-import { databaseNotFound } from "../table/not-found.ts";
+import { databaseNotFound, tableNotFound } from "../table/not-found.ts";
 import type { TimeRange } from "../table/scan.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "../table/schema.ts";
 import type { ViewDefinition, ViewInfo } from "../table/view.ts";
@@ -28,13 +29,16 @@ import type { EngineParts } from "./engine-parts.ts";
 import { FileCheck } from "./recovery/file-check.ts";
 import { checkFooters } from "./recovery/footer-check.ts";
 import { openAhead, type OpenedAhead, type Turn } from "./recovery/open-ahead.ts";
+import type { FollowedMessage } from "./follow/followed-source.ts";
+import type { Follower } from "./follow/follower.ts";
 import { takeGroup } from "./flush/flush-groups.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
 import { LogLedger } from "./log/log-ledger.ts";
-import { SHARDS_KEY } from "../storage/meta-store/meta-store.ts";
+import { type MetaStore, SHARDS_KEY } from "../storage/meta-store/meta-store.ts";
 import { NOTHING_TO_TAKE } from "./schema/commits.ts";
-import { LOG_KEY } from "./schema/meta-codec.ts";
+import { decodeFile, LOG_KEY } from "./schema/meta-codec.ts";
+import { removalsOf, storedRegions } from "./schema/storage-entries.ts";
 import { type EngineRecovery, recoverLogs } from "./recovery/recovery.ts";
 import type { CatalogNews } from "./threads/messages.ts";
 import type { OwnerLink } from "./threads/thread-link.ts";
@@ -54,10 +58,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** Opens everything and replays the log. @throws DbError StorageUnavailable */
   static async open(parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
+    if (parts.elsewhere !== undefined) checkRowless(parts);
     const made = wired(parts);
+    try {
+      return await Engine.opened(made, parts);
+    } catch (error) {
+      // Whoever shares the process goes on.
+      await made.catalog.close();
+      made.forget();
+      throw error;
+    }
+  }
+
+  private static async opened(made: Wiring, parts: EngineParts): Promise<{ readonly engine: Engine; readonly recovery: EngineRecovery }> {
     const { inForce, live, streams, sequences } = made;
     const { count: shards } = made.shards;
-    if (shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
+    // Up to here nothing waits where others have the catalogue, too: what they change is told of tables that are open.
+    const { follower } = made;
+    if (parts.catalogue === undefined && shards > 1 && made.meta.get(SHARDS_KEY) === undefined)
       await made.commits.make(() => [{ key: SHARDS_KEY, value: shards }], NOTHING_TO_TAKE);
     inForce.openAll();
     failPoint("recover.schemas-read");
@@ -65,24 +83,45 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const nextFileId = made.fileIds.unknownFrom;
     const flushed = new Map([...live.regions()].map((region) => [region.schemaNow.id, region.flushedSequence]));
     const tableOf = (region: TableId): TableId => made.shards.tableOf(region);
-    const check = new FileCheck(made.files, { names: live.fileNames(), flushed, nextFileId, nextTableId, tableOf }, parts.logger);
+    const isOwned = follower !== undefined;
+    if (isOwned) await forgetDropped(made, nextTableId);
+    const names = isOwned ? storedFileNames(made.meta) : live.fileNames();
+    const check = new FileCheck(
+      made.files,
+      { names, flushed, nextFileId, nextTableId, tableOf, isOwned, folder: parts.folder },
+      parts.logger,
+    );
     await made.damaged.find(checkedTables(live), await check.begin());
     await checkFooters(made.meta, made.files, checkedTables(live));
     failPoint("recover.files-checked");
     await made.disk.look();
     const recovery = await recoverLogs({ streams, live, sequences, nextTableId, shards: made.shards, logger: parts.logger }, check);
-    if (made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
+    if (!isOwned && made.meta.get(LOG_KEY) === undefined) await made.commits.make(() => [{ key: LOG_KEY, value: true }], NOTHING_TO_TAKE);
     failPoint("recover.before-trim");
     await made.trimmer.trim();
-    for (const { database, name, isUnfinished } of made.schemas.allSchemas()) {
-      if (isUnfinished === true) await made.changes.dropTable(database, name, true);
-    }
+    inForce.begin();
+    const engine = new Engine(made);
+    // Others may be filling theirs.
+    if (parts.catalogue === undefined) await engine.dropUnfinished(Number.POSITIVE_INFINITY);
     failPoint("recover.done");
     made.places.begin();
     made.flushes.start();
     made.upkeep.start();
     made.compactor.start();
-    return { engine: new Engine(made), recovery };
+    return { engine, recovery };
+  }
+
+  /**
+   * Drops tables that were being filled when their process ended. Where others have the catalogue, too, nobody knows whose still runs:
+   * it is for one that takes statements, and for tables that are so old that no statement fills them any more.
+   *
+   * @param beforeMillis drops those that were made before; wall-clock time
+   */
+  async dropUnfinished(beforeMillis: number): Promise<void> {
+    const { schemas, changes } = this.parts;
+    for (const { database, name, isUnfinished, createdMillis = 0 } of schemas.allSchemas()) {
+      if (isUnfinished === true && createdMillis < beforeMillis) await changes.dropTable(database, name, true);
+    }
   }
 
   // ---- Catalog ----
@@ -168,7 +207,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Writer ----
 
   async write(database: string, batch: WriteBatch, options: WriteOptions): Promise<WriteResult> {
-    const { gate, writePath, flushes, troubles, meta, sure } = this.parts;
+    const { gate, writePath, flushes, troubles, meta, sure, elsewhere } = this.parts;
     this.checkWritable(database);
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
@@ -192,7 +231,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     }
     sure.run("the rows of a write become visible", () => {
       failPoint("write.durable");
-      publishAll(prepared);
+      if (elsewhere === undefined) publishAll(prepared);
+      else abandonAll(prepared); // They are where the lanes took them.
     });
     failPoint("write.published");
     await meta.settled();
@@ -203,7 +243,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
     this.checkWritable(database);
-    return this.parts.deleter.deleteBatch(database, batch);
+    const { elsewhere, deleter } = this.parts;
+    return (elsewhere ?? deleter).deleteBatch(database, batch);
   }
 
   /** Rows that had expired when they came, and were taken and not kept, since the start. */
@@ -217,8 +258,56 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    * @throws DbError StorageUnavailable when writes would fail; RateLimited; Cancelled when the signal fires
    */
   async admit(signal?: AbortSignal): Promise<void> {
-    this.parts.gate.check();
+    const { gate, flushes, elsewhere } = this.parts;
+    gate.check();
+    await flushes.admit(signal);
+    if (elsewhere?.lanes.some(({ isBusy }) => isBusy) !== true) return;
+    // Which shards the rows go to is not known before they are decoded.
+    await Promise.all(elsewhere.lanes.map((lane) => lane.admit(signal)));
+  }
+
+  // ---- A log that others write ----
+
+  /** What is known of the log that this engine follows. */
+  get followed(): Pick<Follower, "applied" | "start" | "wholeFrom" | "skipped"> {
+    return this.follower;
+  }
+
+  /**
+   * Takes the next message of the log that this engine follows: its rows are visible. The catalogue has what its records name.
+   *
+   * @throws AssertionError when memory lacks something of it: `EngineParts.onBug` was told, and nothing is committed any more
+   */
+  follow(message: FollowedMessage): void {
+    const { sure, flushes } = this.parts;
+    const bytes = sure.run("a message of the log is taken", () => this.follower.take(message));
+    if (bytes > 0) flushes.written(bytes);
+  }
+
+  /** Resolves when there is memory for more of that log. @throws DbError RateLimited after `stallMillis`; Cancelled */
+  async room(signal?: AbortSignal): Promise<void> {
     await this.parts.flushes.admit(signal);
+  }
+
+  /** Bytes of memtables. */
+  get memtableBytes(): number {
+    return this.parts.flushes.memoryBytes;
+  }
+
+  /** A table by its id, of any kind. */
+  tableOfId(id: TableId): Table | undefined {
+    return this.parts.live.tableOfId(id);
+  }
+
+  /** The id of a table by that of what it has in a shard, which its schema here may name. */
+  tableIdOf(id: TableId): TableId {
+    return this.parts.shards.tableOf(id);
+  }
+
+  private get follower(): Follower {
+    const { follower } = this.parts;
+    assert(follower !== undefined, "an engine that follows a log");
+    return follower;
   }
 
   // ---- Ingest threads ----
@@ -234,7 +323,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    */
   async addThread(id: number, link: OwnerLink): Promise<void> {
     const { streams, threads } = this.parts;
-    const left = streams.find(id);
+    const left = streams.local().find((stream) => stream.id === id);
     await left?.close();
     failPoint("thread.begun");
     streams.set(threads.add(id, link, left ?? { ledger: new LogLedger(), head: () => 0, newestKnown: () => undefined }));
@@ -248,15 +337,20 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- Admin ----
 
   async flushTable(database: string, table: string): Promise<void> {
-    await this.parts.flusher.flush(...this.parts.inForce.regionsOf(database, table));
+    const { elsewhere, flusher, inForce } = this.parts;
+    if (elsewhere !== undefined) await elsewhere.flush(this.schemaOf(database, table));
+    else await flusher.flush(...inForce.regionsOf(database, table));
   }
 
   async compactTable(database: string, table: string, range?: TimeRange): Promise<void> {
-    for (const region of this.parts.inForce.regionsOf(database, table)) await this.parts.compactor.compactAll(region, range);
+    const { elsewhere, compactor, inForce } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.compact(this.schemaOf(database, table), range);
+    for (const region of inForce.regionsOf(database, table)) await compactor.compactAll(region, range);
   }
 
   async buildIndexes(database: string, table: string): Promise<void> {
-    const { inForce, compactor, cache } = this.parts;
+    const { inForce, compactor, cache, elsewhere } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.buildIndexes(this.schemaOf(database, table));
     for (const region of inForce.regionsOf(database, table)) await compactor.rewrite(region, await filesWithoutIndexes(region, cache));
   }
 
@@ -286,8 +380,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
 
   /** What does not work now; failures since the start, by part. */
   troubles(): { readonly now: readonly Trouble[]; readonly failures: Readonly<Troubles["failures"]> } {
-    const { streams, troubles } = this.parts;
-    const log = streams.failure();
+    const { streams, troubles, elsewhere } = this.parts;
+    const log = streams.failure() ?? elsewhere?.lanes.map((lane) => lane.failure()).find((failure) => failure !== undefined);
     const now = troubles.list();
     if (log !== undefined) now.unshift({ part: "log", reason: log, sinceMillis: 0 });
     return { now, failures: troubles.failures };
@@ -310,18 +404,23 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { freeBytes: disk.freeBytes, queued: wal.queued(), logBytes: trimmer.bytes };
   }
 
-  /** Flushes tables and closes everything, in the order of the file header. @throws DbError of a flush; the log has its rows */
-  async close(): Promise<void> {
-    const { upkeep, backups, flushes, compactor, flusher, flushExecutor, streams, live, meta, commits } = this.parts;
+  /**
+   * Flushes tables and closes everything, in the order of the file header.
+   *
+   * @param flushes whether what is in memory goes to files first; never where the meta store is another's
+   * @throws DbError of a flush; the log has its rows
+   */
+  async close(flushes = true): Promise<void> {
+    const { upkeep, backups, flushes: scheduler, compactor, flusher, flushExecutor, streams, live, meta, commits } = this.parts;
     failPoint("close.begun");
     await upkeep.close();
     await backups.close();
-    await flushes.close();
+    await scheduler.close();
     await compactor.close();
     const failures: unknown[] = [];
     let isAllInFiles = false;
     try {
-      isAllInFiles = commits.fenced === undefined && (await this.flushBeforeClose());
+      isAllInFiles = flushes && commits.fenced === undefined && (await this.flushBeforeClose());
     } catch (error) {
       failures.push(error); // Said once all is closed.
     }
@@ -336,8 +435,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("close.log-closed");
     for (const { table } of live.entries()) await table.region.close(false);
     // Nobody needs it now.
-    if (isAllInFiles && failures.length === 0) await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
+    if (isAllInFiles && failures.length === 0 && this.parts.follower === undefined)
+      await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
     meta.close();
+    this.parts.forget();
     failPoint("close.done");
     if (failures.length > 0) throw failures[0];
   }
@@ -363,6 +464,13 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return true;
   }
 
+  /** @throws DbError TableNotFound */
+  private schemaOf(database: string, table: string): TableSchema {
+    const schema = this.parts.schemas.schema(database, table);
+    if (schema === undefined) throw tableNotFound(database, table);
+    return schema;
+  }
+
   private checkWritable(database: string): void {
     const isThere = this.parts.schemas.database(database) !== undefined;
     if (!isThere) throw databaseNotFound(database);
@@ -370,6 +478,24 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
   }
+}
+
+/** @throws DbError Unsupported for what an engine cannot have whose rows are elsewhere */
+function checkRowless({ shared, threadLogs = [] }: EngineParts): void {
+  if ((shared?.threads ?? 0) === 0 && threadLogs.length === 0) return;
+  throw new DbError(StatusCode.Unsupported, "cannot open an engine whose rows are elsewhere with ingest threads: only one thread writes");
+}
+
+/** Takes away what a manifest has of tables that were dropped while nobody followed. Of later ids the catalogue here may not know yet. */
+async function forgetDropped({ meta, commits, live, shards }: Wiring, nextTableId: number): Promise<void> {
+  const isGone = (region: TableId): boolean => live.byRegionId(region) === undefined && shards.tableOf(region) < nextTableId;
+  const removals = removalsOf(meta, [...storedRegions(meta)].filter(isGone));
+  if (removals.length > 0) await commits.make(() => removals, NOTHING_TO_TAKE);
+}
+
+/** Names of all files that a manifest has, those of tables that the catalogue here does not know yet among them. */
+function storedFileNames(meta: MetaStore): Set<string> {
+  return new Set(meta.list("file/").map(({ key, value }) => decodeFile(key, value).name));
 }
 
 /** The files that tables have, by table. */

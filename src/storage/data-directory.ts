@@ -62,7 +62,13 @@ export function lockFile(folder: string): string {
   return join(folder, "LOCK");
 }
 
-async function lockFolder(folder: string, noun: string, setting: string): Promise<() => void> {
+/**
+ * Makes a folder if it is missing and locks it, as what a message calls it; `setting` chooses another.
+ *
+ * @returns ends the lock
+ * @throws DbError StorageUnavailable
+ */
+export async function lockFolder(folder: string, noun: string, setting: string): Promise<() => void> {
   await makeNamed(folder, noun);
   const pidFile = join(folder, "LOCK.pid");
   let lock: Database | undefined;

@@ -2,7 +2,7 @@
  * The tables that exist and how to change them. Implemented by the engine; used by the query layer and the servers.
  */
 import type { Batch } from "../column/batch.ts";
-import type { OverwriteWatch, RowKeys, RowRange } from "./delete.ts";
+import type { MatchingRows, OverwriteWatch, RowKeys, RowRange } from "./delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "./scan.ts";
 import type { SeriesView } from "./series-view.ts";
 import type { SchemaChange, TableDefinition, TableSchema } from "./schema.ts";
@@ -61,6 +61,12 @@ export interface ScannedTable {
   rowsAbout?(request: ScanRequest): number;
   /** Absent: they are not known. */
   statistics?(): TableStatistics;
+  /**
+   * Resolves when what the table tells of its sizes and times, or of its files, is as of this call. Absent: it always is.
+   *
+   * @throws DbError StorageUnavailable when whoever knows does not answer
+   */
+  refreshed?(kind: "figures" | "files"): Promise<void>;
   /** Oldest and newest time of any row, `[start, end)`, or undefined when the table is empty. May be wider than the truth. */
   timeBounds(): TimeRange | undefined;
 }
@@ -81,12 +87,23 @@ export interface Table extends ScannedTable {
   deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number>;
   /** Begins to watch which rows of some times are written, those that are being written now among them. @throws DbError TableNotFound */
   watchOverwrites(timeRange: TimeRange): OverwriteWatch;
+  /**
+   * Deletes the rows that a plan gives where they are, and returns how many there were; rows that are written meanwhile are looked at
+   * again. Absent: whoever runs the plan deletes by keys. @throws DbError as `deleteRows`, RegionBusy
+   */
+  deleteMatching?(rows: MatchingRows): Promise<number>;
   /** Deletes all rows of a range and returns how many there were. Memory: 24 B a series. @throws DbError as `deleteRows` */
   deleteRange(range: RowRange): Promise<number>;
 }
 
 /** Databases and tables. Reads are immediate; changes are durable when the promise resolves. */
 export interface Catalog {
+  /**
+   * Where others change the catalogue, too: resolves when what they had changed before the call is in force here. Absent: nobody else does.
+   *
+   * @throws DbError StorageUnavailable
+   */
+  refreshed?(): Promise<void>;
   databases(): readonly DatabaseInfo[];
   database(name: string): DatabaseInfo | undefined;
   /** @throws DbError DatabaseAlreadyExists; InvalidArguments for a bad name. Returns false when it existed and `ifNotExists`. */

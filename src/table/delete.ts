@@ -32,6 +32,18 @@ export interface OverwriteWatch {
   end(): void;
 }
 
+/** Rows by conditions that the query layer knows, for whoever has the rows. */
+export interface MatchingRows {
+  /** As bytes: a scan of the table with conditions on its rows above it. */
+  readonly plan: Uint8Array<ArrayBuffer>;
+  /** What the conditions are evaluated by. */
+  readonly environment: { readonly now: bigint; readonly timeZone: string; readonly database: string };
+  /** What the scan reads, for pruning. */
+  readonly timeRange: TimeRange;
+  readonly tagPredicates: readonly TagPredicate[];
+  readonly signal?: AbortSignal;
+}
+
 /** All rows of some series within a range of time. Both conditions are exact. */
 export interface RowRange {
   readonly timeRange: TimeRange;

@@ -53,6 +53,8 @@ export interface SharedScan {
    * other, in its order.
    */
   readonly parts: readonly ScanPart[];
+  /** Conditions on tags have to go with a fragment: the snapshot has all series. Absent: it has those that meet them. */
+  readonly keepsTags?: boolean;
   /** Of several shards: puts rows of other threads together. */
   readonly shards?: SharedShards;
   /**

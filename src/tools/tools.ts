@@ -33,6 +33,11 @@ export const TOOLS: readonly Tool[] = [
     load: async () => (await import("./backup/restore-command.ts")).program,
   },
   {
+    name: "cluster",
+    summary: "starts a cluster to try out; looks at one that runs, drains its nodes",
+    load: async () => (await import("./cluster/cluster-command.ts")).cluster,
+  },
+  {
     name: "bench",
     summary: "measures this machine with a server of its own, for half a minute",
     load: async () => (await import("./bench/bench.ts")).bench,

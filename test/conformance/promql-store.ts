@@ -13,6 +13,7 @@ import { DEFAULT_PHYSICAL_TABLE } from "../../src/table/metric.ts";
 import { NATIVE_HISTOGRAM } from "../../src/table/native-histogram.ts";
 import { SeriesDictionary } from "../../src/table/series-dictionary.ts";
 import { Machine } from "../engine/machine.ts";
+import { readCatalog } from "../support/cluster/remote-catalog.ts";
 import { engineSql } from "../support/engine-sql.ts";
 import { hintedAfter } from "../support/memory-series.ts";
 import { keyOf } from "../support/metric-batch.ts";
@@ -124,7 +125,7 @@ export class TableStore implements ScriptStore {
   }
 
   async *select(read: SelectorRead, run: EvaluationRun): AsyncGenerator<Iterable<SampledSeries>> {
-    yield* new TableSource(this.machine.engine, this.database, NO_LIMITS).select(read, run);
+    yield* new TableSource(readCatalog(this.machine.engine), this.database, NO_LIMITS).select(read, run);
   }
 
   private async eachTable(work: (table: string) => Promise<unknown>): Promise<void> {

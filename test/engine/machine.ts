@@ -10,6 +10,7 @@ import { DbError } from "../../src/base/error.ts";
 import { type Logger, silentLogger } from "../../src/base/log.ts";
 import type { ServerMemory } from "../../src/base/memory/server-memory.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
+import type { RowsElsewhere } from "../../src/engine/elsewhere.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { DiskWatchOptions } from "../../src/engine/health/disk-watch.ts";
 import { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
@@ -17,6 +18,7 @@ import { SharedState } from "../../src/engine/threads/shared-state.ts";
 import type { Place } from "../../src/engine/health/place-watch.ts";
 import type { CompactionLimits } from "../../src/engine/compaction/compactor.ts";
 import type { FlushLimits } from "../../src/engine/flush/flush-scheduler.ts";
+import type { CatalogueElsewhere } from "../../src/engine/schema/catalog-port.ts";
 import type { SeriesRenewalLimits } from "../../src/engine/catalog/series-renewal.ts";
 import { inlineMergeExecutor, type MergeExecutor } from "../../src/storage/compaction/merge-executor.ts";
 import type { FileStore } from "../../src/storage/file-store/file-store.ts";
@@ -83,8 +85,12 @@ export interface MachineOptions {
   readonly shards?: number;
   /** Seeds a catalogue that others share, and that answers later (late-catalog.ts). Default: this machine's own. */
   readonly lateCatalog?: Random;
+  /** The catalogue that others have, too; asked at each start. Default: this machine's own. */
+  readonly catalogue?: () => CatalogueElsewhere;
   /** Seeds a meta store that answers later (late-meta.ts). Default: it answers at once. */
   readonly lateMeta?: Random;
+  /** Where rows go and are, asked at each start. Default: here. */
+  readonly elsewhere?: () => RowsElsewhere | undefined;
 }
 
 /** See the file header. One engine runs at a time. */
@@ -239,7 +245,9 @@ export class Machine {
       ...(this.options.onFenced === undefined ? {} : { onFenced: this.options.onFenced }),
       ...(this.options.places === undefined ? {} : { places: this.options.places }),
       ...(this.options.disk === undefined ? {} : { disk: this.options.disk }),
-      ...(lateCatalog === undefined
+      elsewhere: this.options.elsewhere?.(),
+      ...(this.options.catalogue === undefined ? {} : { catalogue: this.options.catalogue() }),
+      ...(lateCatalog === undefined || this.options.catalogue !== undefined
         ? {}
         : {
             catalog: (local) => {

@@ -5,6 +5,9 @@ import type { ExecOptions } from "../../src/query/execute.ts";
 import type { QueryContext } from "../../src/query/query-context.ts";
 import { Machine, type MachineOptions } from "../engine/machine.ts";
 import { opensJoined } from "../../src/engine/joined/joined-share.ts";
+import { RemoteWorkers } from "../../src/cluster/remote/remote-workers.ts";
+import { readCatalog } from "./cluster/remote-catalog.ts";
+import { REMOTE_SHARDS } from "./memory-catalog.ts";
 import { snapshotStorage } from "./in-parts.ts";
 import { localHelpers, localWorkers } from "./local-workers.ts";
 import { type Answer, FIXTURE_NOW, runSql, runReferences } from "./query-fixture.ts";
@@ -25,7 +28,7 @@ export class EngineFixture {
     const { engine } = this.machine;
     const clock = { ...fixedClock(FIXTURE_NOW), monotonicMillis: () => performance.now() };
     return {
-      catalog: engine,
+      catalog: readCatalog(engine),
       writer: engine,
       admin: {
         buildIndexes: (database, table) => engine.buildIndexes(database, table),
@@ -47,6 +50,7 @@ export class EngineFixture {
 
   /** Runs a query with and without what the planner asks of storage, and in parts, and insists that the rows agree; gives them. */
   both(text: string): Promise<Answer> {
+    if (REMOTE_SHARDS > 0) return runReferences(text, this.contextOf(), [new RemoteWorkers(REMOTE_SHARDS)]);
     const storage = snapshotStorage(this.machine.store);
     return runReferences(text, this.contextOf(), [
       localWorkers(opensJoined((snapshot) => storage.open(snapshot))),

@@ -15,6 +15,11 @@ import type { NumberArray, Scalar, Vector } from "../../src/column/vector.ts";
 import { scalarAt } from "../../src/column/scalar.ts";
 import { vectorOf } from "../../src/column/vector-builder.ts";
 import { opensJoined } from "../../src/engine/joined/joined-share.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLogger } from "../../src/base/log.ts";
+import { RemoteTables } from "../../src/cluster/remote/remote-tables.ts";
+import { markOf, placementOf, shardOf } from "../../src/table/shards/placement.ts";
+import { LocalShards } from "./cluster/local-shards.ts";
 import { JoinedTable } from "../../src/engine/joined/joined-table.ts";
 import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../src/table/delete.ts";
@@ -53,6 +58,9 @@ const BATCH_ROWS = 333;
 /** VARVE_PARTS=3: every table has its series in so many parts, read as one. For runs of other tests. */
 const PARTS = Number(Bun.env["VARVE_PARTS"] ?? "1");
 
+/** VARVE_REMOTE=3: every table lies in so many shards of a cluster, read as a frontend does. For runs of other tests. */
+export const REMOTE_SHARDS: number = Number(Bun.env["VARVE_REMOTE"] ?? "0");
+
 /** Tables by the numbers that their snapshots carry. */
 const SHARED = new Map<number, WeakRef<MemoryTable>>();
 
@@ -87,21 +95,60 @@ export class MemoryTable implements Table {
   private readonly dictionaries = new Map<string, (string | undefined)[]>();
   private readonly codes = new Map<string, Map<string, number>>();
 
+  private readonly isRemote: boolean;
+  readonly deleteMatching?: NonNullable<Table["deleteMatching"]>;
+  readonly refreshed?: NonNullable<Table["refreshed"]>;
   /** Where the rows are, if there are several. */
   private readonly parts: readonly MemoryTable[];
-  private readonly joined: JoinedTable | undefined;
+  private readonly joined: Table | undefined;
 
-  constructor(schema: TableSchema, parts: number = PARTS) {
+  constructor(schema: TableSchema, parts: number = REMOTE_SHARDS > 0 ? REMOTE_SHARDS : PARTS, isRemote: boolean = REMOTE_SHARDS > 0) {
     this.schema = schema;
     SHARED.set(this.sharedId, new WeakRef(this));
-    this.parts = parts > 1 ? Array.from({ length: parts }, () => new MemoryTable(schema, 1)) : [];
-    this.joined = parts > 1 ? new JoinedTable(this.parts) : undefined;
+    this.parts = parts > 1 || isRemote ? Array.from({ length: parts }, () => new MemoryTable(schema, 1, false)) : [];
+    this.isRemote = isRemote;
+    if (isRemote) {
+      this.joined = this.remote();
+      this.deleteMatching = async (rows) => (await this.whole?.deleteMatching?.(rows)) ?? 0;
+      this.refreshed = async (kind) => this.whole?.refreshed?.(kind);
+    } else this.joined = parts > 1 ? new JoinedTable(this.parts) : undefined;
+  }
+
+  /** The parts as a frontend has them. */
+  private remote(): Table {
+    const partOf = (shard: number): MemoryTable => {
+      const part = this.parts[shard] as MemoryTable;
+      Object.assign(part, { schema: this.schema, batchRows: this.batchRows });
+      return part;
+    };
+    const shards = new LocalShards({ shards: this.parts.length, tableOf: partOf, tables: (shard) => [[this.schema.id, partOf(shard)]] });
+    const tables = new RemoteTables({
+      client: shards,
+      lanes: [],
+      moments: { catalogVersion: () => 0 },
+      clock: systemClock,
+      logger: silentLogger,
+      schemaOf: () => this.schema,
+    });
+    return tables.table(this.schema.id, () => this.schema);
   }
 
   /** The parts as one, undefined where there is one. */
-  private get whole(): JoinedTable | undefined {
+  private get whole(): Table | undefined {
     for (const part of this.parts) Object.assign(part, { schema: this.schema, batchRows: this.batchRows });
     return this.joined;
+  }
+
+  /** The part that has a row. */
+  private placeOf(tags: ReadonlyMap<string, string>, time: bigint): MemoryTable | undefined {
+    if (!this.isRemote) return this.partOf(this.keyOf(tags));
+    const placement = placementOf(this.schema, this.parts.length);
+    const mark = markOf(
+      placement,
+      placement.tags.map(({ name }) => tags.get(name)),
+    );
+    const span = placement.spans.findLast(({ from }) => from === undefined || time >= from);
+    return this.parts[shardOf(placement, mark, span?.spread ?? 1)];
   }
 
   private partOf(key: string): MemoryTable | undefined {
@@ -111,7 +158,7 @@ export class MemoryTable implements Table {
   /** Adds a row. A later row of the same tags and time wins, as the table's merge mode says. */
   insert(tags: ReadonlyMap<string, string>, time: bigint, fields: ReadonlyMap<string, Scalar>): void {
     const key = this.keyOf(tags);
-    if (this.whole !== undefined) return this.partOf(key)?.insert(tags, time, fields);
+    if (this.whole !== undefined) return this.placeOf(tags, time)?.insert(tags, time, fields);
     let series = this.byKey.get(key);
     if (series === undefined) {
       series = { number: this.all.length, tags: new Map(tags), rows: [] };
@@ -169,7 +216,7 @@ export class MemoryTable implements Table {
   /** Deletes the row of a tag set and time. */
   delete(tags: ReadonlyMap<string, string>, time: bigint): void {
     this.checkDeletes();
-    if (this.whole !== undefined) return this.partOf(this.keyOf(tags))?.delete(tags, time);
+    if (this.whole !== undefined) return this.placeOf(tags, time)?.delete(tags, time);
     const series = this.byKey.get(this.keyOf(tags));
     if (series !== undefined) this.keep(series, (row) => row.time !== time);
   }
@@ -250,7 +297,7 @@ export class MemoryTable implements Table {
   }
 
   async share(request: ScanRequest, limits: ShareLimits): Promise<SharedScan | undefined> {
-    if (this.whole !== undefined) return this.whole.share(request, limits);
+    if (this.whole !== undefined) return this.whole.share?.(request, limits);
     const { count } = this.series;
     if (request.limit !== undefined || request.newestPerSeries === true || this.statistics().rowCount < limits.rowsMin) return undefined;
     const predicates = this.sharedPredicates.push(request.tagPredicates) - 1;

@@ -13,7 +13,8 @@ import { parseSql } from "../../src/query/sql/parse.ts";
 import type { FileAccess } from "../../src/table/file-access.ts";
 import { checkKnownPlans, otherConstants } from "./known-plans-check.ts";
 import { localHelpers, localWorkers } from "./local-workers.ts";
-import { MemoryCatalog, openMemorySnapshot } from "./memory-catalog.ts";
+import { RemoteWorkers } from "../../src/cluster/remote/remote-workers.ts";
+import { MemoryCatalog, openMemorySnapshot, REMOTE_SHARDS } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
 export interface Answer {
@@ -76,9 +77,14 @@ export class QueryFixture {
 
   /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
   both(text: string): Promise<Answer> {
-    return runReferences(text, this.context, [localWorkers(openMemorySnapshot), ...localHelpers(openMemorySnapshot)]);
+    return runReferences(text, this.context, POOLS());
   }
 }
+
+/** What runs parts of queries beside this thread; those of remote tables, where their rows are. */
+const POOLS = (): readonly QueryWorkers[] =>
+  REMOTE_SHARDS > 0 ? [REMOTE_WORKERS] : [localWorkers(openMemorySnapshot), ...localHelpers(openMemorySnapshot)];
+const REMOTE_WORKERS: QueryWorkers = new RemoteWorkers(REMOTE_SHARDS);
 
 /** Lets each plan become bytes and a plan again, which must be the same bytes again, before it runs. */
 const TRAVELLED: ExecOptions = {
@@ -90,6 +96,9 @@ const TRAVELLED: ExecOptions = {
   },
 };
 
+/** A frontend's queries always have somewhere else to run; not what is read as it is written. */
+const OF_REMOTE: ExecOptions = REMOTE_SHARDS > 0 && Bun.env["VARVE_REMOTE_SCANS"] === undefined ? { workers: REMOTE_WORKERS } : {};
+
 /** The same for every query of a run of tests: `VARVE_PLANS=encoded bun test src/query test/sql`. */
 export const PLANS_OF_RUN: ExecOptions = Bun.env["VARVE_PLANS"] === "encoded" ? TRAVELLED : {};
 
@@ -99,7 +108,7 @@ const KNOWN_ROUNDS = 4;
 
 /** Runs all statements of a text and gives the last answer. */
 export async function runSql(text: string, context: QueryContext, given: ExecOptions = {}): Promise<Answer> {
-  const options: ExecOptions = { ...PLANS_OF_RUN, ...given };
+  const options: ExecOptions = { ...PLANS_OF_RUN, ...OF_REMOTE, ...given };
   let last: Answer = { columns: [], types: [], rows: [], affected: undefined };
   if (CHECKS_KNOWN) await checkKnownPlans(text, context, otherConstants(text.length), KNOWN_ROUNDS);
   for (const statement of parseSql(text)) {

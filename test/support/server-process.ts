@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { diskFolder } from "./disk-folder.ts";
+import { TestCluster } from "./cluster/test-cluster.ts";
 import { TEST_SHARDS } from "./shard-count.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -49,8 +50,15 @@ export interface VarveProcess {
   ended(): Promise<Ending>;
 }
 
+/** VARVE_TEST_CLUSTER=1: every `TestServer` is a frontend of a cluster of its own. */
+const IN_CLUSTER: boolean = process.env["VARVE_TEST_CLUSTER"] === "1";
+
 /** The server as its source tree has it. */
-const SOURCE_PROGRAM: readonly string[] = [process.execPath, "run", join(ROOT, "src/main.ts")];
+const SOURCE_PROGRAM: readonly string[] = [
+  process.execPath,
+  "run",
+  join(ROOT, Number(process.env["VARVE_REMOTE"] ?? "0") > 0 ? "test/support/cluster/remote-program.ts" : "src/main.ts"),
+];
 
 /** Of a server of several shards, where `TEST_SHARDS` says so; for who starts one in another way. */
 export const SHARDS: Readonly<Record<string, string>> = TEST_SHARDS === 1 ? {} : { VARVE__STORAGE__SHARDS: String(TEST_SHARDS) };
@@ -140,6 +148,8 @@ export class TestServer {
   private postgres = "";
   private options: ServerOptions;
   private earlierLogs = "";
+  /** Whose frontend it is, where `IN_CLUSTER` says so. */
+  private cluster: TestCluster | undefined;
 
   private constructor(folder: string, options: ServerOptions) {
     this.folder = folder;
@@ -217,6 +227,8 @@ export class TestServer {
     this.process?.signal("SIGKILL"); // no effect on one that ended
     await this.process?.ended();
     this.process = undefined;
+    await this.cluster?.end();
+    this.cluster = undefined;
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -232,7 +244,10 @@ export class TestServer {
   }
 
   private async launch(): Promise<void> {
-    this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper, this.options.program);
+    const { env, wrapper, program } = this.options;
+    if (IN_CLUSTER) this.cluster ??= await TestCluster.start(this.folder);
+    const role = this.cluster === undefined ? [] : ["frontend", "start"];
+    this.process = launchVarve([...role, ...(await this.flags())], { ...this.cluster?.env, ...env }, "", wrapper, program);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
     this.grpc = typeof grpc === "string" ? grpc : "";

@@ -85,11 +85,23 @@ const HOUSES: Readonly<Record<string, House>> = {
     contracts: [],
     apart: { name: "node.ts", but: "contract" },
   },
-  "src/cluster": { ranks: [["port"], ["meta-log", "nats", "wire"], ["shard"], ["serve"]], contracts: [] },
+  "src/cluster": {
+    ranks: [
+      ["port"],
+      ["log-message", "meta-log", "nats"],
+      ["catalog", "lanes"],
+      ["shard"],
+      ["ownership"],
+      ["wire"],
+      ["remote", "serve"],
+      ["frontend"],
+    ],
+    contracts: [],
+  },
   "src/engine": {
     ranks: [
       ["schema", "series", "log", "time", "joined"],
-      ["health", "table"],
+      ["health", "table", "follow"],
       ["metric"],
       ["write"],
       ["threads"],
@@ -98,7 +110,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["change", "backup"],
       ["wiring"],
     ],
-    contracts: ["engine-parts.ts", "background-work.ts"],
+    contracts: ["engine-parts.ts", "background-work.ts", "elsewhere.ts"],
   },
   "src/format/parquet": {
     ranks: [["encodings", "thrift"], ["schema"], ["page"], ["chunks"], ["footer"], ["reading", "writing"], ["groups"], ["testing"]],

@@ -16,6 +16,8 @@ export const MEMORY_PARTS = [
   "connections",
   "decoders",
   "series",
+  "remote_series",
+  "lanes",
   "memtables",
   "page_cache",
   "queries",
@@ -40,7 +42,7 @@ export interface MemoryHolder {
 }
 
 /** Parts that give way, first one first. */
-const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans"];
+const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans", "remote_series"];
 /** Part of the limit below which holders may grow again. */
 const ROOM_RATIO = 0.9;
 const OVERHEAD_PART_MAX = 1 / 2;
@@ -58,10 +60,15 @@ export class ServerMemory {
     this.bytesMax = bytesMax;
   }
 
-  register(part: MemoryPart, holder: MemoryHolder): void {
+  /** Counts what a holder has until the returned function is called. */
+  register(part: MemoryPart, holder: MemoryHolder): () => void {
     const known = this.holders.get(part);
     if (known === undefined) this.holders.set(part, [holder]);
     else known.push(holder);
+    return () => {
+      const left = this.holders.get(part)?.filter((other) => other !== holder);
+      if (left !== undefined) this.holders.set(part, left);
+    };
   }
 
   /** Bytes that a part holds. */

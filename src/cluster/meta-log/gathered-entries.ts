@@ -18,31 +18,48 @@ export interface GatheredEntries {
   readonly lastNumber: number;
 }
 
+/** Gathers the messages of a list as they come. Invariant: `run` is parts 0, 1, … of one attempt, one behind the other. */
+export class Gathering {
+  private readonly name: string;
+  private run: Part[] = [];
+  private firstNumber = 0;
+
+  /** @param name of the list, for messages */
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /**
+   * Takes the next message of the list.
+   *
+   * @returns the entry that it makes whole
+   * @throws DbError StorageUnavailable for a message that is no part, and for bytes that are no text
+   */
+  add({ number, bytes }: StreamMessage): GatheredEntry | undefined {
+    const part = decodePart(bytes);
+    if (typeof part === "string") throw broken(this.name, number, part);
+    const before = this.run.at(-1);
+    const continues = before !== undefined && part.attempt === before.attempt && part.index === before.index + 1;
+    if (continues) this.run.push(part);
+    else if (part.index === 0) {
+      this.run = [part];
+      this.firstNumber = number;
+    } else this.run = []; // Its beginning was let go, or never came.
+    if (this.run.length === 0 || this.run.length < part.count) return undefined;
+    const text = textOf(this.name, number, this.run);
+    this.run = [];
+    return { number, firstNumber: this.firstNumber, text };
+  }
+}
+
 /**
  * Gathers parts into entries. `messages` are all of a list above some entry, in order.
  *
  * @throws DbError StorageUnavailable for a message that is no part, and for bytes that are no text
  */
 export function gatherEntries(name: string, messages: readonly StreamMessage[]): GatheredEntries {
-  const entries: GatheredEntry[] = [];
-  let run: Part[] = [];
-  let firstNumber = 0;
-  for (const { number, bytes } of messages) {
-    const part = decodePart(bytes);
-    if (typeof part === "string") throw broken(name, number, part);
-    const before = run.at(-1);
-    const continues = before !== undefined && part.attempt === before.attempt && part.index === before.index + 1;
-    if (continues) run.push(part);
-    else if (part.index === 0) {
-      run = [part];
-      firstNumber = number;
-    } else run = []; // Its beginning was let go, or never came.
-    if (run.length > 0 && run.length === part.count) {
-      entries.push({ number, firstNumber, text: textOf(name, number, run) });
-      run = [];
-    }
-  }
-  return { entries, lastNumber: messages.at(-1)?.number ?? 0 };
+  const gathering = new Gathering(name);
+  return { entries: messages.flatMap((message) => gathering.add(message) ?? []), lastNumber: messages.at(-1)?.number ?? 0 };
 }
 
 function textOf(name: string, number: number, parts: readonly Part[]): string {

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { invalidArguments } from "../../base/error.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import { CHUNK_TIME_SPAN_MAX } from "../../base/limits.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { PlanNode } from "../../query/operator/contract/node.ts";
 import { testsOf } from "../../query/operator/scan/scan.ts";
 import type { ScanNode } from "../../query/operator/scan/node.ts";
@@ -54,7 +55,7 @@ const CALLS: { readonly [K in ShardCall["kind"]]: Does<K> } = {
   "delete-keys": deleteKeys,
   async facts({ tableId }, host) {
     const tables = tableId === undefined ? tablesWithRows(host.engine) : [engineTable(host, tableId)];
-    return Array.from(tables, factsOf);
+    return Array.from(tables, (table) => factsOf(table, host.engine));
   },
   async files({ tableId }, host) {
     return engineTable(host, tableId).files();
@@ -67,13 +68,13 @@ export async function doCall<C extends ShardCall>(call: C, host: ShardHost, part
   return does(call as unknown as CallOf<C["kind"]>, host, parts);
 }
 
-function factsOf(table: Table): ShardFacts {
-  return { tableId: table.schema.id, statistics: table.statistics(), timeBounds: table.timeBounds() };
+function factsOf(table: Table, engine: Engine): ShardFacts {
+  return { tableId: engine.tableIdOf(table.schema.id), statistics: table.statistics(), timeBounds: table.timeBounds() };
 }
 
 async function deleteByPlan({ tableId, plan: bytes, environment }: CallOf<"delete">, host: ShardHost, parts: CallParts): Promise<number> {
   const table = engineTable(host, tableId);
-  const plan = planOver(bytes, table, parts.budget.part("plan").reserve);
+  const plan = planOver(bytes, tableId, table, parts.budget.part("plan").reserve);
   const scan = scanOf(plan);
   const { timeRange, tagPredicates } = scan.request;
   if (plan === scan) {

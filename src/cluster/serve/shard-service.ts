@@ -218,7 +218,7 @@ export class ShardService {
     try {
       const { budget, spill } = room;
       const table = host.table(fragment.tableId);
-      const plan = planOver(fragment.plan, table, budget.part("plan").reserve);
+      const plan = planOver(fragment.plan, fragment.tableId, table, budget.part("plan").reserve);
       const parts = { signal, clock, pace: new Pace(scheduler), budget, spill, workers: fragment.wantsRuns ? undefined : workers };
       run = new PlanRun(plan, fragment, parts);
       // Rows of the scan are numbered as the run's own context has it.

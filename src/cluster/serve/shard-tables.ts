@@ -11,9 +11,8 @@ import type { ShardHost } from "../shard/shard-host.ts";
 
 /** The engine's own table of an id. @throws DbError TableNotFound */
 export function engineTable(host: ShardHost, id: TableId): Table {
-  const { database, name } = host.table(id).schema;
-  const table = host.engine.table(database, name);
-  if (table === undefined || table.schema.id !== id) throw tableNotFound(database, name);
+  const table = host.engine.tableOfId(id);
+  if (table === undefined) throw tableNotFound("", `of id ${id}`);
   return table;
 }
 
@@ -29,12 +28,12 @@ export function* tablesWithRows(engine: Engine): Generator<Table> {
  *
  * @throws DbError InvalidArguments for what is no such plan, RequestOutdated when the table is another than the plan thinks
  */
-export function planOver(bytes: Uint8Array, table: ScannedTable, reserve: (bytes: number) => void): PlanNode {
+export function planOver(bytes: Uint8Array, tableId: TableId, table: ScannedTable, reserve: (bytes: number) => void): PlanNode {
   const { schema } = table;
   const plan = decodePlan(bytes, {
     reserve,
     table: ({ id, name }) => {
-      if (id === schema.id) return table;
+      if (id === tableId) return table; // What the table has in this shard may have another.
       throw new DbError(StatusCode.RequestOutdated, `cannot run a plan over table ${schema.name}: it reads table ${name}; run it again`);
     },
   });

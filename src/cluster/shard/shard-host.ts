@@ -44,4 +44,9 @@ export interface OpenShardOptions {
   readonly signal: AbortSignal;
   /** Called once when the shard cannot go on: it is closed without a flush already. The lease is to be given back. */
   onLost(why: Error): void;
+  /**
+   * Whether the shard's lease is held for certain at this moment. While it is not, the shard goes on serving what it follows, but nothing
+   * that costs much is begun whose outcome another owner would refuse: merges. Absent: as if it were.
+   */
+  readonly holds?: () => boolean;
 }

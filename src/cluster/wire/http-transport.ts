@@ -17,7 +17,7 @@ export interface NodeCredentials {
   /** Shared by all nodes and frontends. Absent: none. */
   readonly secret?: string | undefined;
   /** PEM. Absent: nodes are asked without TLS. */
-  readonly tls?: { readonly ca: string; readonly cert?: string | undefined; readonly key?: string | undefined } | undefined;
+  readonly tls?: { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined } | undefined;
 }
 
 /** See the file header. */

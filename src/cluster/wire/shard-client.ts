@@ -22,7 +22,9 @@ export interface ShardClient {
   call<C extends ShardCall>(call: C, signal?: AbortSignal): Promise<ShardAnswers[C["kind"]]>;
   /**
    * The number of the last record of a shard's log, as of a moment after this call: for `ShardMoment.least`. Calls that wait share one
-   * question. @throws PortError
+   * question.
+   *
+   * @throws DbError StorageUnavailable
    */
   newest(shard: number): Promise<number>;
 }

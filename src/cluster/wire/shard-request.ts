@@ -47,6 +47,11 @@ export interface ShardFacts {
   readonly tableId: TableId;
   readonly statistics: TableStatistics;
   readonly timeBounds: TimeRange | undefined;
+  /**
+   * Names of tags that are "" in some series, which PromQL takes for absent (`SeriesView.hasValue`). Undefined: not known, as where all
+   * tables were asked about.
+   */
+  readonly emptyTags?: readonly string[] | undefined;
 }
 
 /** One question about a shard, or a change of its rows. */

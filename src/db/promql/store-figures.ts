@@ -4,6 +4,7 @@ import { UNITS_PER_SECOND } from "../../column/data-type.ts";
 import { carriersOf, metricTables, tagsOf } from "../../query/promql/tables/series-index.ts";
 import { floorDivide } from "../../value/civil.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
+import { ALL_TIME } from "../../table/scan.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import { timeIndexOf } from "../../table/schema.ts";
 
@@ -40,9 +41,11 @@ export async function figuresOf(catalog: Catalog, database: string, most: number
   const values = new Map<string, number>();
   const bytes = new Map<string, number>();
   const pairs: Figure[] = [];
+  for (const table of new Set([...metrics, ...carriers])) await table.refreshed?.("figures");
   for (const table of carriers) {
+    const series = await knownSeries(table, work);
     for (const label of tagsOf(table)) {
-      const counted = await countLabel(table.series, label, most, work);
+      const counted = await countLabel(series, label, most, work);
       values.set(label, (values.get(label) ?? 0) + counted.values);
       bytes.set(label, (bytes.get(label) ?? 0) + counted.bytes);
       pairs.push(...counted.largest);
@@ -70,6 +73,22 @@ function figures(counts: ReadonlyMap<string, number>): readonly Figure[] {
 
 function largest(all: readonly Figure[], most: number): readonly Figure[] {
   return all.toSorted((a, b) => b.value - a.value || (a.name < b.name ? -1 : 1)).slice(0, most);
+}
+
+/** The series of a table; of one whose rows are elsewhere those are learnt first. */
+async function knownSeries(table: Table, { pace }: PacedWork): Promise<SeriesView> {
+  const numbers = table.series;
+  if (table.refreshed === undefined) return numbers;
+  const request = {
+    projection: [],
+    timeRange: ALL_TIME,
+    tagPredicates: [],
+    fieldBounds: [],
+    order: "none",
+    newestPerSeries: true,
+  } as const;
+  for await (const _ of table.scan({ ...request, numbers })) await pace.turn();
+  return numbers;
 }
 
 async function countLabel(

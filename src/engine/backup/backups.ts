@@ -39,6 +39,8 @@ const COPY = /^[0-9a-f]{16}\.db(?:-wal|-shm|-journal)?$/;
 export interface BackupParts {
   /** Where things lie; undefined: nobody can copy them. */
   readonly places: BackupPlaces | undefined;
+  /** Whether rows are not here, but with others. */
+  readonly isRowless: boolean;
   readonly meta: MetaStore;
   readonly live: LiveTables;
   readonly sequences: SequenceCounter;
@@ -81,7 +83,8 @@ export class Backups implements BackupOperations {
   }
 
   private async beginNow(): Promise<BackupBegun> {
-    const { places, meta, live, sequences, appends, threads, trimmer, clock, logger } = this.parts;
+    const { places, isRowless, meta, live, sequences, appends, threads, trimmer, clock, logger } = this.parts;
+    if (isRowless) throw new DbError(StatusCode.Unsupported, "cannot back up: the rows of this cluster are not on this server");
     if (places === undefined) throw new DbError(StatusCode.Unsupported, "cannot back up: this server's files are not on a disk");
     if (this.running.size >= BACKUPS_AT_ONCE_MAX) {
       throw new DbError(StatusCode.RateLimited, `cannot back up: ${this.running.size} backups are under way; wait for one to end`);

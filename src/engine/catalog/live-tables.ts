@@ -14,15 +14,17 @@ import type { TagSet } from "../../table/series-dictionary.ts";
 import { markOf, placementOf, shardOf, type TablePlacement, tagTextsOf } from "../../table/shards/placement.ts";
 import { shardsOf } from "../../table/shards/shards-of.ts";
 import { spreadsOf } from "../../table/shards/spread.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import { JoinedTable } from "../joined/joined-table.ts";
 import { physicalOrder } from "../metric/part-orders.ts";
 import { jointDeletes } from "../table/joint-deletes.ts";
 import type { EngineTable } from "../table/engine-table.ts";
 import type { LogicalTable } from "../metric/logical-table.ts";
-import { LogicalTables } from "../metric/logical-tables.ts";
+import { type LogicalEntry, LogicalTables } from "../metric/logical-tables.ts";
 import type { PhysicalTable } from "../metric/physical-table.ts";
 import { storageSchemaOf } from "../metric/storage-schema.ts";
 import { SegmentMarks } from "../series/series-mapper.ts";
+import { ONE_SHARD, type Shards } from "../schema/shards.ts";
 import { sameTagDefaults } from "../schema/tag-defaults.ts";
 import { type WritePlan, writePlanOf } from "../table/write-rows.ts";
 import type { WriteTarget } from "../table/write-target.ts";
@@ -110,20 +112,32 @@ function regionsUnder(parts: readonly LogicalTable[]): readonly Region[] {
   return parts.map(({ physical }) => physical.storage.region);
 }
 
-/** A table as queries see it. */
+/** A table as queries see it, where its rows are here. */
 function shownOf({ physical, joined, table }: TableEntry): Table {
   return joined ?? physical ?? table;
 }
 
 /** See the file header. */
 export class LiveTables {
+  private readonly elsewhere: Pick<RowsElsewhere, "table" | "forget"> | undefined;
   /** By database, then by name: a write looks up each of its tables several times. */
   private readonly byName: Map<string, Map<string, TableEntry>> = new Map();
+  /** By region, in each shard that is here. */
   private readonly byId: Map<TableId, TableEntry> = new Map();
+  private readonly shards: Shards;
   /** Tables that lie on others. */
   private readonly logicalTables: LogicalTables = new LogicalTables();
   private epoch = 0;
   private renewals = 0;
+
+  /**
+   * @param shards by default tables are not cut
+   * @param elsewhere has the rows of tables as queries see them; undefined: they are here
+   */
+  constructor(shards: Shards = ONE_SHARD, elsewhere?: Pick<RowsElsewhere, "table" | "forget">) {
+    this.shards = shards;
+    this.elsewhere = elsewhere;
+  }
 
   /** Changes whenever a name stops meaning the table that it meant: what a decoder knows of series is then void. */
   get dropEpoch(): number {
@@ -147,13 +161,26 @@ export class LiveTables {
   /** The table of a name as queries see it, of any kind. */
   table(database: string, name: string): Table | undefined {
     const entry = this.find(database, name);
-    return entry === undefined ? this.logicalTables.find(database, name)?.shown : shownOf(entry);
+    return entry === undefined ? this.shownLogical(this.logicalTables.find(database, name)) : this.shown(entry);
   }
 
   /** The table of an id as queries see it, of any kind. */
   tableOfId(id: TableId): Table | undefined {
-    const entry = this.byId.get(id);
-    return entry === undefined ? this.logicalTables.byTableId(id)?.shown : shownOf(entry);
+    const entry = this.ofTable(id);
+    return entry === undefined ? this.shownLogical(this.logicalTables.byTableId(id)) : this.shown(entry);
+  }
+
+  private shown(entry: TableEntry): Table {
+    const { elsewhere } = this;
+    if (elsewhere === undefined) return shownOf(entry);
+    return elsewhere.table(entry.schema.id, () => entry.physical?.schema ?? entry.schema);
+  }
+
+  private shownLogical(entry: LogicalEntry | undefined): Table | undefined {
+    const { elsewhere } = this;
+    if (entry === undefined || elsewhere === undefined) return entry?.shown;
+    const { first } = entry;
+    return elsewhere.table(first.schema.id, () => first.schema);
   }
 
   /** The logical table of a name, as writes see it. */
@@ -178,8 +205,14 @@ export class LiveTables {
     return this.byName.get(database)?.get(name);
   }
 
-  /** The table of an id, dropped ones apart. */
-  byTableId(id: TableId): TableEntry | undefined {
+  /** What a table has here, in the first of several shards, by the id that the catalogue has; dropped ones apart. */
+  ofTable(id: TableId): TableEntry | undefined {
+    const [region] = this.shards.regionsOf(id);
+    return region === undefined ? undefined : this.byId.get(region);
+  }
+
+  /** The table of a region, dropped ones apart. */
+  byRegionId(id: TableId): TableEntry | undefined {
     return this.byId.get(id);
   }
 
@@ -253,6 +286,7 @@ export class LiveTables {
   /** Puts a logical table that has another id now in the place of what it was. */
   renumberLogical(old: TableSchema, schema: TableSchema): void {
     this.logicalTables.replace(old, schema);
+    this.elsewhere?.forget(old.id);
     this.epoch++;
   }
 
@@ -260,15 +294,17 @@ export class LiveTables {
   removeLogical(schema: TableSchema): readonly Region[] {
     const entry = this.logicalTables.remove(schema.id);
     if (entry === undefined) return [];
+    this.elsewhere?.forget(schema.id);
     this.epoch++;
     return regionsUnder(entry.parts);
   }
 
   /** Forgets a table; its reads fail from now on. Returns undefined when it was forgotten before. */
   remove(schema: TableSchema): TableEntry | undefined {
-    const entry = this.byId.get(schema.id);
+    const entry = this.ofTable(schema.id);
     if (entry === undefined) return undefined;
     this.deleteName(schema.database, schema.name);
+    this.elsewhere?.forget(schema.id);
     this.epoch++;
     for (const { table } of entry.all) {
       this.byId.delete(table.schema.id);

@@ -8,13 +8,16 @@
  * As with a collector that copies what lives, nobody has to know which series are dead: at most half of a registry may be, and a series is
  * carried over at most once for every one that came. When series hold as much memory as they may, registries are renewed whatever has gone;
  * when that does not help, new series are refused (429) and known ones go on.
+ *
+ * Where rows are elsewhere nobody knows when they go, and no series has to be known here: registries are renewed as often as they take too
+ * much memory, or half of the series that a table may have.
  */
+import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import type { TableId } from "../../base/units.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
 import type { ServerMemory } from "../../base/memory/server-memory.ts";
-import type { Wal } from "../../storage/wal/wal.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { LiveTables, TableEntry } from "./live-tables.ts";
 import type { SharedState } from "../threads/shared-state.ts";
@@ -25,6 +28,9 @@ const SERIES_PART = 1 / 2;
 const URGENT_BYTES_MIN = 1024 * 1024;
 /** A table whose registry was renewed in a hurry and that has come back to so much of it has what it needs. */
 const NEEDED_PART = 3 / 4;
+
+/** Series of a table in a shard from which its registry is renewed where rows are elsewhere: one takes `SERIES_PER_TABLE_MAX`. */
+const ROWLESS_SERIES_MAX: number = SERIES_PER_TABLE_MAX / 2;
 
 /** Tables that are looked at in one stretch of the thread: 4 ms at most. */
 const TABLES_A_STRETCH = 8192;
@@ -49,10 +55,12 @@ export interface SeriesRenewalParts {
   readonly sure: SureSteps;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Defines series by the numbers that they have. */
-  readonly wal: Pick<Wal, "endSegment">;
+  /** Has the next records define series anew, by the numbers that they then have. */
+  readonly endSegments: () => void;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
+  /** Whether rows are elsewhere. */
+  readonly isRowless: boolean;
   /** Bytes of what is known of the threads' series here. */
   threadSeriesBytes(): number;
   /** Has the threads begin anew with a table. */
@@ -66,6 +74,7 @@ export class SeriesRenewal {
   private readonly parts: SeriesRenewalParts;
   private readonly limits: SeriesRenewalLimits;
   private counted = 0;
+  private readonly uncount: () => void;
   private countedSeries = 0;
   private restUntil = 0;
   private round: Promise<void> | undefined;
@@ -75,7 +84,7 @@ export class SeriesRenewal {
   constructor(parts: SeriesRenewalParts) {
     this.parts = parts;
     this.limits = parts.limits ?? LIMITS;
-    parts.memory.register("series", { bytes: () => this.counted });
+    this.uncount = parts.memory.register("series", { bytes: () => this.counted });
   }
 
   /**
@@ -84,6 +93,11 @@ export class SeriesRenewal {
    */
   get seriesCount(): number {
     return this.countedSeries;
+  }
+
+  /** Has the server's memory forget these series: the engine is closed. */
+  close(): void {
+    this.uncount();
   }
 
   /** Counts, renews what is worth it, and refuses new series while they hold too much. To be called once a second. */
@@ -118,11 +132,12 @@ export class SeriesRenewal {
   private isDue(entry: TableEntry, isUrgent: boolean): boolean {
     const { region } = entry.table;
     if (this.limits.isForced === true || region.mayRenew(this.limits.seriesMin)) return true;
+    if (this.parts.isRowless) return isUrgent || region.registry.count > ROWLESS_SERIES_MAX;
     return isUrgent && region.registry.count > 0 && region.registry.byteLength * NEEDED_PART > (this.hurried.get(entry) ?? 0);
   }
 
   private async renew(entry: TableEntry, isShort: boolean): Promise<void> {
-    const { live, logger, clock, scheduler, sure, wal } = this.parts;
+    const { live, logger, clock, scheduler, sure, endSegments } = this.parts;
     const { region } = entry.table;
     const { id, name: table } = entry.schema;
     const before = region.registry;
@@ -133,9 +148,9 @@ export class SeriesRenewal {
       (swap) => {
         sure.run("series begin anew", () => {
           swap();
-          if (live.byTableId(id) !== entry) return; // Dropped meanwhile.
+          if (live.byRegionId(id) !== entry) return; // Dropped meanwhile.
           live.renewed(entry);
-          wal.endSegment(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
+          endSegments(); // Were the record lost that defines a number anew, later rows would be taken for those of its former series.
           renewed = true;
         });
       },

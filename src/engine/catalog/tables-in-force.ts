@@ -46,9 +46,12 @@ export interface TablesInForceParts {
   readonly catalog: CatalogPort;
   readonly live: LiveTables;
   readonly feed: CatalogFeed;
-  readonly sequences: SequenceCounter;
+  /** Is told up to which sequence a table has rows in files. */
+  readonly sequences: Pick<SequenceCounter, "sawUsed">;
   readonly meta: MetaStore;
   readonly files: FileStore;
+  /** What folders of tables lie in. */
+  readonly folder: string | undefined;
   readonly pool: SlabPool;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -82,6 +85,8 @@ export class TablesInForce implements SchemaLookup {
   readonly feed: CatalogFeed;
   private readonly parts: TablesInForceParts;
   private readonly changes: CatalogChanges;
+  /** Changes that others made while this engine opens; undefined from `begin` on. */
+  private early: (readonly MetaChange[])[] | undefined = [];
 
   constructor(parts: TablesInForceParts) {
     this.schemas = parts.schemas;
@@ -98,6 +103,13 @@ export class TablesInForce implements SchemaLookup {
     const schemas = this.schemas.allSchemas();
     for (const schema of schemas) if (physicalTableOf(schema) === undefined) this.add(schema);
     for (const schema of schemas) if (physicalTableOf(schema) !== undefined) this.apply(schema);
+  }
+
+  /** Lets changes come into force: until now a start looks at files and logs of the tables that it began with. */
+  begin(): void {
+    const { early = [] } = this;
+    this.early = undefined;
+    for (const changes of early) this.follow(changes);
   }
 
   columnOf(database: string, table: string, column: string): KnownColumn | undefined {
@@ -146,20 +158,20 @@ export class TablesInForce implements SchemaLookup {
 
   /** A table's region in one shard, with the files that the meta store names. */
   private storageOf(schema: TableSchema, id: TableId): EngineTable {
-    const { meta, files, clock, logger, pool, mayJoin, seriesRoom, ofTables } = this.parts;
+    const { meta, files, folder, clock, logger, pool, mayJoin, seriesRoom, ofTables } = this.parts;
     const dataFiles: DataFile[] = meta.list(fileKey(id)).map(({ key, value }) => decodeFile(key, value));
     dataFiles.sort(compareFiles);
     const flushed = numberOf(flushedKey(id), meta.get(flushedKey(id)) ?? 0);
     this.parts.sequences.sawUsed(flushed);
     const stored = { ...storageSchemaOf(schema), id };
-    const region = new Region(stored, dataFiles, flushed, { pool, store: files, clock, logger, mayJoin, seriesRoom });
+    const region = new Region(stored, dataFiles, flushed, { pool, store: files, folder, clock, logger, mayJoin, seriesRoom });
     return new EngineTable(region, ofTables);
   }
 
   /** Puts a schema in force that the store has. */
   private apply(schema: TableSchema): void {
     const physical = physicalTableOf(schema);
-    const entry = this.live.byTableId(schema.id);
+    const entry = this.live.ofTable(schema.id);
     if (physical === undefined && entry === undefined) {
       this.add(schema);
       return;
@@ -202,6 +214,10 @@ export class TablesInForce implements SchemaLookup {
 
   /** Brings a change of the catalogue that was taken into force. */
   private follow(changes: readonly MetaChange[]): void {
+    if (this.early !== undefined) {
+      this.early.push(changes);
+      return;
+    }
     this.parts.sure.run("a stored change of the catalogue comes into force", () => {
       const ids: TableId[] = [];
       const entries: TableEntry[] = [];

@@ -1,6 +1,7 @@
 /**
  * Deletes: rows by their keys, or whole ranges of series. What is to go becomes chunks of ranges
- * (`storage/memtable/delete-chunk.ts`) that are logged, published and flushed as writes are.
+ * (`storage/memtable/delete-chunk.ts`) that are logged, published and flushed as writes are. Where this engine writes no log, a delete is
+ * flushed before it is answered: the manifest's commit makes it durable, and refuses it where the shard has another owner.
  *
  *   keys     ─► at most DELETE_BATCH_ROWS at a time, of all shards ─► one log record ─► durable ─► visible
  *   range    ─► scan of the times ─► first and last row of each series and 64-day group ─► the same
@@ -43,18 +44,36 @@ import { seriesOfTags } from "../series/series-mapper.ts";
 import { RangeCollector } from "./range-collector.ts";
 import { convertTimes, splitForUnit } from "../time/time-conversion.ts";
 
-/** What deletes work on. */
-export interface DeleterParts {
+/** Where a delete is before it is answered. */
+export type DeleteDurability = DeleteLog | DeleteFiles;
+
+/** In the log of this thread; files come later. */
+export interface DeleteLog {
+  readonly kind: "log";
   readonly wal: Wal;
   /** Numbers what goes to that log, writes too. */
   readonly writer: LogWriter;
-  readonly tables: LiveTables;
-  readonly sequences: SequenceCounter;
-  readonly sure: SureSteps;
   /** Called when a record of these tables goes to the log, before it is durable. */
   noteLogged(segment: number, tableId: TableId, sequence: number): void;
   /** Called when the log did not take a record. */
   logFailed(): void;
+}
+
+/** In files: nothing is logged. */
+export interface DeleteFiles {
+  readonly kind: "files";
+  /** Whether the next sequence lies behind all rows that came until now, and before all that come. */
+  hasRoom(): boolean;
+  /** Sees to it that it may again. @throws DbError StorageUnavailable */
+  makeRoom(): Promise<void>;
+}
+
+/** What deletes work on. */
+export interface DeleterParts {
+  readonly durable: DeleteDurability;
+  readonly tables: LiveTables;
+  readonly sequences: SequenceCounter;
+  readonly sure: SureSteps;
   /** Makes rows and series visible that other threads have acknowledged. */
   catchUp(): void;
   /** Does a step when no thread has a record of the tables that was numbered and not told of. */
@@ -89,9 +108,10 @@ interface KeyWork {
   readonly unless: OverwriteWatch | undefined;
 }
 
-/** A delete that is in the log's queue. */
+/** A delete that is in memory, and not visible yet. */
 interface LoggedDelete {
-  readonly durable: Promise<void>;
+  /** Resolves when the log has it; undefined: no log gets it. */
+  readonly durable: Promise<void> | undefined;
   readonly prepared: readonly PreparedChunk[];
 }
 
@@ -111,6 +131,12 @@ interface NamedRows extends DeleteTarget {
   readonly tags: readonly TagSet[];
   readonly base: bigint;
   readonly offsets: Float64Array;
+}
+
+/** What is to be deleted of a region, under the numbers that its series have now. */
+interface Target {
+  readonly entry: TableEntry;
+  readonly ranges: Ranges;
 }
 
 /** See the file header. */
@@ -163,7 +189,7 @@ export class Deleter implements RowDeleter {
       () => {
         const left = keys.flatMap(({ work, unless }) => (unless === undefined ? work : (unwritten(work, unless) ?? [])));
         if (left.length === 0) return undefined;
-        return { count: left.reduce((sum, { ranges }) => sum + ranges.count, 0), logged: this.log(left) };
+        return { count: left.reduce((sum, { ranges }) => sum + ranges.count, 0), logged: this.put(left) };
       },
     );
     if (done === undefined) return 0;
@@ -266,7 +292,7 @@ export class Deleter implements RowDeleter {
   private async applyAll(work: readonly Work[]): Promise<void> {
     await this.admitted(work.reduce((sum, { ranges }) => sum + ranges.count, 0));
     await this.settle(
-      this.log(work),
+      this.put(work),
       work.map(({ table }) => table),
     );
   }
@@ -274,6 +300,8 @@ export class Deleter implements RowDeleter {
   /** Resolves when there is room for this many ranges. @throws DbError */
   private async admitted(count: number): Promise<void> {
     await this.parts.admit();
+    const { durable } = this.parts;
+    while (durable.kind === "files" && !durable.hasRoom()) await durable.makeRoom();
     this.parts.refuse(count * STRETCH_BYTES);
   }
 
@@ -282,9 +310,9 @@ export class Deleter implements RowDeleter {
     const bytes = prepared.reduce((sum, { chunk }) => sum + chunk.payload.length, 0);
     parts.sure.run("a delete's memory is counted", () => parts.written(bytes)); // Now: the disk may hang.
     try {
-      await durable;
+      if (durable !== undefined) await durable; // Else it becomes visible now: rows of the log that come next are newer.
     } catch (error) {
-      parts.logFailed();
+      if (parts.durable.kind === "log") parts.durable.logFailed();
       parts.sure.run("what a failed delete took is given back", () => abandonAll(prepared));
       throw error;
     }
@@ -293,16 +321,40 @@ export class Deleter implements RowDeleter {
       publishAll(prepared);
     });
     failPoint("delete.published");
-    for (const table of tables) {
-      if (table.region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(table.region);
+    for (const { region } of new Set(tables)) {
+      if (durable === undefined || region.activeDeletes >= DELETES_IN_MEMORY_MAX) await parts.flush(region);
     }
     parts.sure.check();
   }
 
-  /** Nothing waits in here: records of a segment rely on earlier ones. */
-  private log(work: readonly Work[]): LoggedDelete {
-    const { wal, writer, sequences, tables } = this.parts;
+  /** Nothing waits in here. */
+  private put(work: readonly Work[]): LoggedDelete {
+    const { durable } = this.parts;
     const targets = work.map((one) => ({ entry: this.entryOf(one.table), ranges: currentRanges(one) }));
+    return durable.kind === "log" ? this.log(targets, durable) : this.hold(targets, durable);
+  }
+
+  private hold(targets: readonly Target[], durable: DeleteFiles): LoggedDelete {
+    if (!durable.hasRoom()) throw new DbError(StatusCode.RateLimited, "cannot delete: too many deletes come at once; send it again");
+    const sequence = this.parts.sequences.take();
+    const prepared: PreparedChunk[] = [];
+    try {
+      for (const { entry, ranges } of targets) {
+        let seriesMax = 0;
+        for (let i = 0; i < ranges.count; i++) seriesMax = Math.max(seriesMax, ranges.series[i] as number);
+        prepared.push(entry.table.region.prepareDelete({ ...ranges, sequence, seriesMax }));
+      }
+    } catch (error) {
+      abandonAll(prepared);
+      throw error;
+    }
+    return { durable: undefined, prepared };
+  }
+
+  /** Records of a segment rely on earlier ones. */
+  private log(targets: readonly Target[], place: DeleteLog): LoggedDelete {
+    const { wal, writer } = place;
+    const { sequences, tables } = this.parts;
     const segment = wal.beginRecord();
     const origin = writer.next(segment);
     const sequence = sequences.take();
@@ -326,7 +378,7 @@ export class Deleter implements RowDeleter {
       throw error;
     }
     const durable = this.parts.sure.run("a delete is appended to the log", () => {
-      for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
+      for (const { tableId } of entries) place.noteLogged(segment, tableId, sequence);
       writer.appended(origin);
       const appended = wal.append(sequence, record);
       failPoint("delete.appended");
@@ -338,7 +390,7 @@ export class Deleter implements RowDeleter {
   /** The table may have been dropped while a delete of it waited. */
   private entryOf(table: EngineTable): TableEntry {
     const { schema } = table;
-    const entry = this.parts.tables.byTableId(schema.id);
+    const entry = this.parts.tables.byRegionId(schema.id);
     if (entry?.table !== table) throw tableNotFound(schema.database, schema.name);
     return entry;
   }

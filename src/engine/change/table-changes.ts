@@ -7,14 +7,17 @@ import { errorText, invalidArguments } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { TableId } from "../../base/units.ts";
+import type { Region } from "../../storage/region/region.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Catalog, Table } from "../../table/catalog.ts";
 import { mergeModeOf, type SchemaChange, type TableDefinition, type TableSchema } from "../../table/schema.ts";
 import type { ViewDefinition } from "../../table/view.ts";
 import type { Compactor } from "../compaction/compactor.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import type { Flusher } from "../flush/flusher.ts";
 import type { LogTrimmer } from "../flush/log-trimmer.ts";
 import { changedOptions } from "../schema/schema-change.ts";
+import type { TableEntry } from "../catalog/live-tables.ts";
 import type { GoneTables, TablesInForce } from "../catalog/tables-in-force.ts";
 import type { CatalogPlan } from "../schema/catalog-plans.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
@@ -28,6 +31,13 @@ export interface TableChangesParts {
   readonly trimmer: LogTrimmer;
   readonly sure: SureSteps;
   readonly logger: Logger;
+  /** Where the rows of tables are; undefined: here. */
+  readonly elsewhere?: Pick<RowsElsewhere, "flush" | "truncate" | "timeBounds"> | undefined;
+  /**
+   * Takes away what the meta store has of the storage of dropped tables, and marks what has rows of dropped logical tables, where that did
+   * not go with the drop. @throws DbError StorageUnavailable
+   */
+  forgetStorage(gone: readonly TableId[], unclean: ReadonlySet<Region>): Promise<void>;
 }
 
 type CatalogChanges = Pick<
@@ -111,12 +121,13 @@ export class TableChanges implements CatalogChanges {
   async alterTable(database: string, name: string, change: SchemaChange): Promise<Table> {
     const old = this.tables.schemas.schema(database, name);
     // What it merged until now stays merged.
-    if (old !== undefined && changesMerging(old, change)) await this.parts.flusher.flush(...this.tables.regionsOf(database, name));
+    if (old !== undefined && changesMerging(old, change)) await this.flush(old);
+    const elsewhere = old === undefined ? undefined : await this.endElsewhere(old, change);
     failPoint(change.kind === "rename" ? "rename.before-commit" : "alter.before-commit");
     let id: TableId | undefined;
     const later = this.tables.make(() => {
       const plan = this.tables.planOf([
-        { kind: "alter", database, table: name, change: behindRows(change, this.tables.live.table(database, name)) },
+        { kind: "alter", database, table: name, change: behindRows(change, () => this.endOf(database, name, elsewhere)) },
       ]);
       [id] = plan.tableIds;
       return plan.changes;
@@ -126,6 +137,22 @@ export class TableChanges implements CatalogChanges {
     const table = this.tables.tableOfId(id, database, name);
     await this.meta.settled(); // Somebody may drop the table meanwhile.
     return table;
+  }
+
+  private async flush(schema: TableSchema): Promise<void> {
+    const { elsewhere, flusher } = this.parts;
+    if (elsewhere !== undefined) await elsewhere.flush(schema);
+    else await flusher.flush(...this.tables.regionsOf(schema.database, schema.name));
+  }
+
+  /** What lies behind the newest row of a table: where rows are here, as it is now. */
+  private endOf(database: string, name: string, elsewhere: bigint | undefined): bigint | undefined {
+    return this.parts.elsewhere === undefined ? this.tables.live.table(database, name)?.timeBounds()?.end : elsewhere;
+  }
+
+  /** The same where rows are elsewhere, if the change needs it: as it is when they are asked, so that rows may come behind it meanwhile. */
+  private async endElsewhere(schema: TableSchema, change: SchemaChange): Promise<bigint | undefined> {
+    return changesSpread(change) ? (await this.parts.elsewhere?.timeBounds(schema))?.end : undefined;
   }
 
   async createView(definition: ViewDefinition, orReplace: boolean): Promise<void> {
@@ -181,15 +208,28 @@ export class TableChanges implements CatalogChanges {
 
   private async leave({ entries, unclean }: GoneTables): Promise<void> {
     const { live } = this.tables;
-    const { compactor, flusher, threads, trimmer } = this.parts;
+    const { compactor } = this.parts;
     await this.meta.settled();
     for (const region of unclean) if (live.isLive(region)) compactor.poke(region);
-    if (entries.length === 0) return; // Rows of logical tables go with flushes and merges of their physical table.
+    const regions = entries.map(({ table }) => table.region.schemaNow.id);
+    const forgotten = this.parts.forgetStorage(regions, unclean);
+    const isForgotten = await forgotten.then(
+      () => true,
+      () => false, // Told below, once memory is free.
+    );
+    // Rows of logical tables go with flushes and merges of their physical table.
+    if (entries.length > 0) await this.letGo(entries, isForgotten);
+    await forgotten;
+  }
+
+  /** @param deletes whether nothing names the files any more; else they stay until a start takes the entries away */
+  private async letGo(entries: readonly TableEntry[], deletes: boolean): Promise<void> {
+    const { flusher, threads, trimmer } = this.parts;
     await Promise.all(entries.map(({ table }) => threads.barrier(table.schema.id))); // Their memory comes back.
     await flusher.idle(); // A flush of one of them, if it runs, still reads its memory.
     for (const { table } of entries) {
-      await flusher.forget(table.region);
-      await table.region.close(true);
+      if (deletes) await flusher.forget(table.region);
+      await table.region.close(deletes);
     }
     failPoint("drop.files-deleted");
     await trimmer.trim();
@@ -197,11 +237,16 @@ export class TableChanges implements CatalogChanges {
 }
 
 /** A change of spread holds for times behind all rows as they are when it is made: some may have come while it waited. */
-function behindRows(change: SchemaChange, table: Table | undefined): SchemaChange {
-  if (change.kind === "several") return { ...change, changes: change.changes.map((one) => behindRows(one, table)) };
+function behindRows(change: SchemaChange, endOf: () => bigint | undefined): SchemaChange {
+  if (change.kind === "several") return { ...change, changes: change.changes.map((one) => behindRows(one, endOf)) };
   if (change.kind !== "set-spread") return change;
-  const end = table?.timeBounds()?.end;
+  const end = endOf();
   return end === undefined || end <= change.from ? change : { ...change, from: end };
+}
+
+/** Whether rows lie in other shards after a change. */
+function changesSpread(change: SchemaChange): boolean {
+  return change.kind === "several" ? change.changes.some(changesSpread) : change.kind === "set-spread";
 }
 
 /** Whether rows of equal tags and time are treated in another way after a change. */

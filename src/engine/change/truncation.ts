@@ -19,7 +19,7 @@ import type { TableChangesParts } from "./table-changes.ts";
 import type { TablesInForce } from "../catalog/tables-in-force.ts";
 
 /** What a truncation touches. */
-export interface TruncationParts extends TableChangesParts {
+export interface TruncationParts extends Omit<TableChangesParts, "forgetStorage" | "logger"> {
   readonly commits: Commits;
   readonly sequences: SequenceCounter;
 }
@@ -40,6 +40,8 @@ export class Truncation {
     if (logical !== undefined) return this.logicalTable(logical.schema, ranges);
     const entry = this.tables.live.find(database, name);
     if (entry === undefined) throw tableNotFound(database, name);
+    const { elsewhere } = this.parts;
+    if (elsewhere !== undefined) return elsewhere.truncate(entry.physical?.schema ?? entry.schema, ranges);
     const regions = entry.all.map(({ table }) => table.region);
     const { meta, commits, compactor, flusher, threads, trimmer, sequences, sure } = this.parts;
     const { live } = this.tables;

@@ -389,5 +389,6 @@ function jobOf(region: Region, inputs: PickedFiles, minTime: bigint | undefined,
     older: older.map((file) => ({ minTime: file.minTime, maxTime: file.maxTime })),
     liveTables: region.sharedBy?.liveIds(),
     fileId,
+    folder: region.folder,
   };
 }

@@ -36,7 +36,7 @@ export class LogTrimmer {
   holders(): Region[] {
     const longestFirst = this.streams.all().toSorted((a, b) => b.bytes() - a.bytes());
     return longestFirst.flatMap((stream) =>
-      stream.ledger.holders(this.tables, stream.head()).flatMap((id) => this.tables.byTableId(id)?.table.region ?? []),
+      stream.ledger.holders(this.tables, stream.head()).flatMap((id) => this.tables.byRegionId(id)?.table.region ?? []),
     );
   }
 

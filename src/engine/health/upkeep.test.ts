@@ -29,7 +29,7 @@ function make(changes: Partial<UpkeepParts> = {}) {
     places: new PlaceWatch([], troubles),
     secureMeta: () => undefined,
     trimLog: async () => void calls.push("trim"),
-    isLogFailing: () => false,
+    mayTrimLog: () => false,
     probeMeta: async () => void calls.push("probe"),
     lookAtFiles: async () => void calls.push("files"),
     ...changes,
@@ -60,10 +60,10 @@ test("tries what failed, and only that, in the first round and in each fifth", a
 });
 
 test("trims a log that takes no records in each round, until it does", async () => {
-  let isLogFailing = true;
-  const { upkeep, calls } = make({ isLogFailing: () => isLogFailing });
+  let mayTrimLog = true;
+  const { upkeep, calls } = make({ mayTrimLog: () => mayTrimLog });
   for (let i = 0; i < 3; i++) await upkeep.tick();
-  isLogFailing = false;
+  mayTrimLog = false;
   await upkeep.tick();
   expect(calls).toEqual(["trim", "trim", "trim"]);
 });

@@ -23,8 +23,11 @@ export interface UpkeepParts {
   onLooked(): void;
   /** Deletes log segments that nobody needs. */
   trimLog(): Promise<void>;
-  /** Whether a log takes no records. It may wait for a segment to go that no table has rows in, so that no flush lets it go. */
-  isLogFailing(): boolean;
+  /**
+   * Whether more of a log may be deleted, though nothing was flushed. One that takes no records may wait for a segment to go that no table
+   * has rows in, so that no flush lets it go.
+   */
+  mayTrimLog(): boolean;
   /** Puts what the meta store committed where one damaged place cannot take it. @throws DbError */
   secureMeta(): void;
   /** Counts series, and begins anew where most are dead. */
@@ -77,7 +80,7 @@ export class Upkeep {
       void Promise.all([disk.look(), places.look()]).then(() => this.parts.onLooked()); // Never rejects.
       this.parts.secureMeta();
       await this.parts.keepSeries();
-      if (this.parts.isLogFailing()) await this.parts.trimLog();
+      if (this.parts.mayTrimLog()) await this.parts.trimLog();
       if (troubles.list().length > 0 && this.ticks++ % RETRY_TICKS === 0) await this.retry();
     } catch (error) {
       if (error instanceof AssertionError) throw error;

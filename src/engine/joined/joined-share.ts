@@ -44,7 +44,7 @@ export async function joinedShare(
   metrics?: ScanMetrics,
 ): Promise<SharedScan | undefined> {
   const isOrdered = request.order !== "none" && parts.length > 1;
-  if (isOrdered && rows.series.repeats) return undefined;
+  if ((isOrdered || (request.newestPerSeries === true && parts.length > 1)) && rows.series.repeats) return undefined;
   const order = orderOfParts(request.order, rows.orderIn);
   const own: ShareLimits = { ...limits, rowsMin: 0, partsMax: Math.max(1, Math.floor(limits.partsMax / parts.length)) };
   const asked = parts.map(async ({ table, part }) =>
@@ -89,6 +89,7 @@ function sharedOf(
   };
   return {
     snapshot,
+    ...(shared.some(({ scan }) => scan.keepsTags === true) ? { keepsTags: true } : {}),
     parts: shared.flatMap(({ part, scan }) => scan.parts.map((each): ScanPart => ({ ...each, shard: part }))),
     shards: {
       areOrdered: order !== "none",
@@ -96,8 +97,11 @@ function sharedOf(
       merged: (streams, types) => mergedStreams(streams, rows, order, types),
     },
     scanHere(request, metrics, part) {
-      if (part !== undefined)
-        return scanOfPart(scanOf(part.shard).scanHere(request, metrics, part), part.shard as number, rows, request.projection);
+      if (part !== undefined) {
+        const shard = part.shard as number;
+        const own = { ...request, numbers: series.parts[shard] as SeriesView };
+        return scanOfPart(scanOf(shard).scanHere(own, metrics, part), shard, rows, request.projection);
+      }
       const tables = shared.map(
         ({ part: place, scan }): JoinedPart => ({ table: { scan: (own, to) => scan.scanHere(own, to) }, part: place }),
       );

@@ -3,7 +3,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
-import type { OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table/delete.ts";
+import type { MatchingRows, OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table/delete.ts";
 import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
@@ -42,12 +42,19 @@ export class JoinedTable implements Table {
   /** By the series of the first part: who lets those go lets all of it go. */
   private readonly joined: WeakMap<SeriesView, { readonly series: JoinedSeries; readonly schema: TableSchema }> = new WeakMap();
   private readonly options: PartsOptions;
+  /** As its parts. */
+  readonly deleteMatching?: (rows: MatchingRows) => Promise<number>;
+  readonly refreshed?: NonNullable<Table["refreshed"]>;
 
   /** @param parts at least one; all have the same schema */
   constructor(parts: readonly Table[], options: PartsOptions = {}) {
     assert(parts.length > 0, "a table has a part at least");
     this.parts = parts;
     this.options = options;
+    if (parts.every((part) => part.deleteMatching !== undefined)) this.deleteMatching = (rows) => this.deleteInParts(rows);
+    if (parts.some((part) => part.refreshed !== undefined)) {
+      this.refreshed = async (kind) => void (await allDone(parts.map(async (part) => part.refreshed?.(kind))));
+    }
   }
 
   get schema(): TableSchema {
@@ -118,13 +125,7 @@ export class JoinedTable implements Table {
       const those = own[i];
       return those === undefined ? 0 : part.deleteRows(those, unless?.parts[i]);
     });
-    const outcomes = await Promise.allSettled(made);
-    let leftOut = 0;
-    for (const outcome of outcomes) {
-      if (outcome.status === "rejected") throw outcome.reason;
-      leftOut += outcome.value;
-    }
-    return leftOut;
+    return sum(await allDone(made));
   }
 
   watchOverwrites(timeRange: TimeRange): OverwriteWatch {
@@ -133,9 +134,11 @@ export class JoinedTable implements Table {
 
   async deleteRange(range: RowRange): Promise<number> {
     if (this.options.deletes !== undefined) return this.options.deletes.range(range);
-    let rows = 0;
-    for (const part of this.parts) rows += await part.deleteRange(range);
-    return rows;
+    return sum(await allDone(this.partsFor(range).map(async ({ table }) => table.deleteRange(range))));
+  }
+
+  private async deleteInParts(rows: MatchingRows): Promise<number> {
+    return sum(await allDone(this.partsFor(rows).map(async ({ table }) => (await table.deleteMatching?.(rows)) ?? 0)));
   }
 
   private async *scanNow(request: ScanRequest, metrics: ScanMetrics | undefined): AsyncGenerator<ScanBatch> {
@@ -171,6 +174,16 @@ export class JoinedTable implements Table {
     this.joined.set(views[0] as SeriesView, { series, schema });
     return series;
   }
+}
+
+/** What all give, once all have ended. @throws as the first that failed */
+async function allDone<T>(made: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(made);
+  return Promise.all(made);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
 }
 
 /** The keys of series that a part has, whether it has a row of that time or not; undefined where there are none. */

@@ -9,8 +9,16 @@ export interface FlushedSequences {
   flushedSequence(tableId: TableId): number;
 }
 
+/** What keeps a log from being trimmed. */
+export interface LogHolders {
+  /** The oldest segment that is still needed; `head` (the one being written) when none before it is. */
+  oldestNeeded(flushed: FlushedSequences, head: number): number;
+  /** Tables that keep the oldest segment before `head`; flushing them lets it go. */
+  holders(flushed: FlushedSequences, head: number): TableId[];
+}
+
 /** Segments that hold rows which are only in the log and in memory. */
-export class LogLedger {
+export class LogLedger implements LogHolders {
   /** Segment → table → largest sequence. Segments in ascending order. */
   private readonly segments: Map<number, Map<TableId, number>> = new Map();
 

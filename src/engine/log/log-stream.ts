@@ -3,14 +3,14 @@
  */
 import { Turns } from "../../base/scheduler/turns.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
-import { LogLedger } from "./log-ledger.ts";
+import { type LogHolders, LogLedger } from "./log-ledger.ts";
 
 /** A stream as the owner of the tables sees it. */
 export interface LogStream {
   /** 0: the stream of the thread that owns the tables; others are those of ingest threads. */
   readonly id: number;
   /** Which tables have rows in which of its segments. */
-  readonly ledger: LogLedger;
+  readonly ledger: LogHolders;
   /** Bytes of all segments. */
   bytes(): number;
   /** The newest segment that the ledger may know of. */
@@ -24,6 +24,8 @@ export interface LogStream {
    * @throws DbError StorageUnavailable; the next call tries again
    */
   trim(needed: number): Promise<void>;
+  /** Whether a trim may delete more than the last one, though nothing was flushed since. Absent: it never may. */
+  readonly wantsTrim?: boolean;
   /** Why it takes no more writes, or undefined. */
   failure(): string | undefined;
   /** Ends it once nothing is written any more. @throws DbError StorageUnavailable when the last sync fails */

@@ -7,19 +7,26 @@ import { LocalStream, type LogStream, type ThreadLog } from "./log-stream.ts";
 
 /** See the file header. */
 export class LogStreams {
-  /** The stream of this thread. */
+  /** The stream that this thread writes; of a log that others write it is empty. */
   readonly own: LocalStream;
   private readonly byId: Map<number, LogStream> = new Map();
 
-  constructor(own: Wal, left: readonly ThreadLog[]) {
+  /** @param followed the log that this engine follows, in the place of the one that it writes */
+  constructor(own: Wal, left: readonly ThreadLog[], followed?: LogStream) {
     this.own = new LocalStream(0, own);
-    this.byId.set(0, this.own);
+    this.byId.set(0, followed ?? this.own);
     for (const log of left) this.byId.set(log.id, new LocalStream(log.id, log.wal, () => log.remove()));
   }
 
   /** All streams, this thread's first. */
   all(): readonly LogStream[] {
     return [...this.byId.values()];
+  }
+
+  /** Whether a stream may let go of more than at its last trim, though nothing was flushed since. */
+  get wantsTrim(): boolean {
+    for (const { wantsTrim } of this.byId.values()) if (wantsTrim === true) return true;
+    return false;
   }
 
   /** Whether there is but the stream of this thread. */
@@ -30,11 +37,6 @@ export class LogStreams {
   /** Those whose log this thread holds: at the start, all. */
   local(): readonly LocalStream[] {
     return this.all().filter((stream) => stream instanceof LocalStream);
-  }
-
-  /** The stream of an id. */
-  find(id: number): LogStream | undefined {
-    return this.byId.get(id);
   }
 
   /** Puts a stream in the place of the one of its id, which its caller has closed. */

@@ -19,6 +19,8 @@ export interface RecordLane {
    *   whether its rows are there
    */
   append(entries: readonly RecordEntry[]): Promise<void>;
+  /** Whether `admit` has to wait. */
+  readonly isBusy: boolean;
   /** Resolves when the lane takes another record: it does not while its shard is far behind. @throws DbError RateLimited, Cancelled */
   admit(signal?: AbortSignal): Promise<void>;
   /** Why the lane takes no records now, or undefined. */

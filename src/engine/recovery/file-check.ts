@@ -13,6 +13,16 @@
  * | no    | any other of an existing table                                        | said and left alone: nothing else has its rows    |
  * | no    | no data file's name                                                   | said and left alone: not of this server           |
  *
+ * Of a shard that has owners one after the other, each with a manifest that it took over from the one before, and a log elsewhere:
+ *
+ * | entry | file                                                                  | what                                              |
+ * |-------|-----------------------------------------------------------------------|---------------------------------------------------|
+ * | yes   | as above                                                              | as above                                          |
+ * | no    | its id was given out since the manifest was taken over                | left alone: a later owner's                       |
+ * | no    | its table's id is not known to have been given out                    | left alone: the catalogue here is late            |
+ * | no    | any other, no file of the table is missing                            | left by an owner before, whose commits are        |
+ * |       |                                                                       | refused from now on: deleted                      |
+ *
  * Ids are given out by a durable commit before a file is begun, so no crash makes a file with an id that was not. What is left alone comes
  * of a meta store that was put back from a copy, of a log that was taken away or lost its end (wal.sync = interval or never), of damage.
  */
@@ -34,6 +44,10 @@ export interface KnownFiles {
   /** Ids from these on were never given out. */
   readonly nextFileId: number;
   readonly nextTableId: number;
+  /** Whether the files are those of a shard that has owners one after the other. Default: no. */
+  readonly isOwned?: boolean;
+  /** What folders of tables lie in, with a `/` at its end. Default: nothing. */
+  readonly folder?: string | undefined;
   /** The table of a region: by default they have one id. */
   readonly tableOf?: (region: TableId) => TableId;
 }
@@ -56,9 +70,14 @@ const UNCLAIMED =
  */
 export function judgeFile(name: string, sequence: number | undefined, isMissing: boolean, known: KnownFiles): FileVerdict {
   if (known.names.has(name)) return "keep";
-  const id = idsOf(name);
+  const id = idsOf(name, known);
   if (id === undefined) return "foreign";
-  if (id.file >= known.nextFileId || (known.tableOf?.(id.table) ?? id.table) >= known.nextTableId) return "refuse";
+  const isLater = id.file >= known.nextFileId || (known.tableOf?.(id.table) ?? id.table) >= known.nextTableId;
+  if (known.isOwned === true) {
+    if (isLater) return "keep";
+    return known.flushed.has(id.table) && isMissing ? "leave" : "delete";
+  }
+  if (isLater) return "refuse";
   const flushed = known.flushed.get(id.table);
   if (flushed === undefined) return "delete";
   if (sequence === undefined) return "leave";
@@ -89,14 +108,14 @@ export class FileCheck {
    */
   async begin(): Promise<ReadonlySet<string>> {
     const { store, known, logger } = this;
-    const found = await store.list("tables", (folder) => isOfNoTable(folder, known));
+    const found = await store.list(`${known.folder ?? ""}tables`, (folder) => isOfNoTable(folder, known));
     const present = new Set(found);
     const missing = [...known.names].filter((name) => !present.has(name));
-    const lacking = new Set(missing.map((name) => idsOf(name)?.table));
+    const lacking = new Set(missing.map((name) => idsOf(name, known)?.table));
     const verdicts = new Map<string, FileVerdict>();
     for (const name of found) {
       const sequence = await this.sequenceOf(name);
-      const verdict = judgeFile(name, sequence, lacking.has(idsOf(name)?.table), known);
+      const verdict = judgeFile(name, sequence, lacking.has(idsOf(name, known)?.table), known);
       verdicts.set(name, verdict);
       if (verdict === "doubt") this.addDoubt(name, sequence ?? 0);
     }
@@ -128,13 +147,14 @@ export class FileCheck {
 
   /** Only files without an entry of a table that exists are opened: there are few of them, or none. */
   private async sequenceOf(name: string): Promise<number | undefined> {
-    const table = idsOf(name)?.table;
+    const table = idsOf(name, this.known)?.table;
+    if (this.known.isOwned === true) return undefined; // No file is judged by it.
     if (this.known.names.has(name) || table === undefined || !this.known.flushed.has(table)) return undefined;
     return fileSequence(name, this.store);
   }
 
   private addDoubt(name: string, sequence: number): void {
-    const key = keyOf(idsOf(name)?.table, sequence);
+    const key = keyOf(idsOf(name, this.known)?.table, sequence);
     const names = this.doubtful.get(key);
     if (names === undefined) this.doubtful.set(key, [name]);
     else names.push(name);
@@ -150,8 +170,8 @@ export class FileCheck {
     for (const name of names) {
       await this.store.delete(name);
       failPoint("recover.orphan-deleted");
-      const table = idsOf(name)?.table;
-      if (table !== undefined && !this.known.flushed.has(table)) folders.add(tableFolder(table));
+      const table = idsOf(name, this.known)?.table;
+      if (table !== undefined && !this.known.flushed.has(table)) folders.add(tableFolder(table, this.known.folder));
     }
     for (const folder of folders) if (!kept.some((name) => name.startsWith(`${folder}/`))) await this.store.deleteFolder(folder);
   }
@@ -167,18 +187,21 @@ function say(files: readonly string[], tell: (file: string) => void): void {
 }
 
 /** Ids in the name of a data file; undefined for another name. */
-function idsOf(name: string): { readonly table: TableId; readonly file: number } | undefined {
-  const digits = /^tables\/(\d{10,16})\/(\d{10,16})\.parquet$/.exec(name);
-  if (digits === null) return undefined;
+function idsOf(name: string, { folder = "" }: KnownFiles): { readonly table: TableId; readonly file: number } | undefined {
+  const digits = /^tables\/(\d{10,16})\/(\d{10,16})\.parquet$/.exec(name.slice(folder.length));
+  if (digits === null || !name.startsWith(folder)) return undefined;
   const table = tableId(Number(digits[1]));
   const file = Number(digits[2]);
-  return dataFileName(table, file) === name ? { table, file } : undefined;
+  return dataFileName(table, file, folder) === name ? { table, file } : undefined;
 }
 
 /** Whether a folder is that of a table that does not exist: what a drop left that was cut short. */
-function isOfNoTable(folder: string, { flushed }: KnownFiles): boolean {
-  const digits = /^tables\/(\d{10,16})$/.exec(folder);
-  return digits !== null && !flushed.has(tableId(Number(digits[1])));
+function isOfNoTable(name: string, { flushed, folder = "", isOwned, tableOf, nextTableId }: KnownFiles): boolean {
+  const digits = /^tables\/(\d{10,16})$/.exec(name.slice(folder.length));
+  if (digits === null || !name.startsWith(folder)) return false;
+  const region = tableId(Number(digits[1]));
+  if (isOwned === true && (tableOf?.(region) ?? region) >= nextTableId) return false;
+  return !flushed.has(region);
 }
 
 function olderThanFiles(newer: readonly string[], { nextFileId, nextTableId }: KnownFiles): DbError {

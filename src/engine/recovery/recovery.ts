@@ -34,7 +34,7 @@ export async function recoverLogs(parts: RecoveryParts, check: FileCheck): Promi
   const { streams, live, sequences, nextTableId, shards, logger } = parts;
   const tableOf = (region: TableId): TableId => shards.tableOf(region);
   const reports: EngineRecovery[] = [];
-  const regionOf = (tableId: TableId): Region | undefined => live.byTableId(tableId)?.table.region;
+  const regionOf = (tableId: TableId): Region | undefined => live.byRegionId(tableId)?.table.region;
   const sawEntry = (tableId: TableId, sequence: number): void => check.sawRecord(tableId, sequence);
   for (const stream of streams.local()) {
     const { wal, ledger } = stream;

@@ -28,6 +28,16 @@ export interface CatalogPort {
   close(): Promise<void>;
 }
 
+/** A catalogue that other processes have, too: an engine's meta store then holds only what storage keeps. */
+export interface CatalogueElsewhere {
+  /** As they are at `version`. Read in the turn in which the port is listened to, so that no change comes between. */
+  readonly entries: Pick<MetaStore, "get" | "list">;
+  /** How many changes have made the entries: the same number in all processes, and one more with each that is told of. */
+  readonly version: number;
+  /** One engine's. */
+  readonly port: CatalogPort;
+}
+
 /** The catalogue in a meta store that nobody else changes. What storage keeps of a table in the same store goes with it, in one commit. */
 export function localCatalog(meta: MetaStore, commits: Commits, schemas: SchemaStore, shards: Shards): CatalogPort {
   let tell: (changes: readonly MetaChange[]) => void = () => undefined;

@@ -24,6 +24,8 @@ export class Commits {
   fenced: Fenced | undefined;
   private readonly meta: MetaStore;
   private readonly onFenced: (why: Fenced) => void;
+  /** What goes with each commit: what its other entries are believed by. */
+  private also: () => readonly MetaChange[] = () => [];
   private readonly turns: PromptTurns = new PromptTurns();
   /** Entries as memory has them, of commits of which nobody knows whether they are in force. */
   private readonly undo: Map<string, MetaChange["value"]> = new Map();
@@ -32,6 +34,11 @@ export class Commits {
   constructor(meta: MetaStore, onFenced: (why: Fenced) => void) {
     this.meta = meta;
     this.onFenced = onFenced;
+  }
+
+  /** Sets what goes with each commit from now on: asked at its turn, and may be nothing. */
+  withEach(also: () => readonly MetaChange[]): void {
+    this.also = also;
   }
 
   /**
@@ -70,8 +77,10 @@ export class Commits {
 
   private now<T>(plan: () => readonly MetaChange[] | undefined, taken: () => T): T | undefined | Promise<T> {
     this.check();
-    const changes = plan();
-    if (changes === undefined) return undefined;
+    const planned = plan();
+    if (planned === undefined) return undefined;
+    const more = this.also();
+    const changes = more.length === 0 ? planned : [...planned, ...more];
     try {
       const answer = this.meta.commit(changes);
       // Until it answers, readers see what was before.

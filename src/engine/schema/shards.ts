@@ -53,10 +53,10 @@ export class Shards {
 }
 
 /** What was stored with is what has to be read with. @throws DbError StorageUnavailable when the data has another number of shards */
-export function shardsOf(meta: Pick<MetaStore, "get">, wanted: number): Shards {
+export function shardsOf(meta: Pick<MetaStore, "get">, wanted: number, own?: number): Shards {
   const isNew = meta.get(SHARDS_KEY) === undefined && meta.get(NEXT_TABLE) === undefined;
   const stored = isNew ? wanted : numberOf(SHARDS_KEY, meta.get(SHARDS_KEY) ?? 1);
-  if (stored === wanted) return new Shards(wanted);
+  if (stored === wanted) return new Shards(wanted, own);
   const why = `the data lies in ${stored} ${stored === 1 ? "shard" : "shards"} since it was made, and storage.shards says ${wanted}`;
   throw new DbError(StatusCode.StorageUnavailable, `cannot open the data: ${why}; set storage.shards = ${stored}`);
 }

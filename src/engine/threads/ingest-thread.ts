@@ -25,6 +25,7 @@ import type { KnownColumn, RowWriter, SchemaLookup, WriteBatch, WriteOptions, Wr
 import { LogWriter } from "../log/log-writer.ts";
 import { Expiry } from "../time/expiry.ts";
 import { checkLogQueue } from "../write/too-many-writes.ts";
+import { LocalLog } from "../write/batch-log.ts";
 import { changedMeanwhile, type LoggedBatch, WritePath } from "../write/write-path.ts";
 import { type CatalogNews, type FromThread, type Task, type ToThread } from "./messages.ts";
 import type { SharedState } from "./shared-state.ts";
@@ -90,16 +91,19 @@ export class IngestThread implements RowWriter, SchemaLookup {
       this.ask({ what: "made", ticket }),
     );
     const { tables, sure } = this;
-    this.path = new WritePath({
+    const log = new LocalLog({
       wal,
       writer: new LogWriter(() => tables.catalogVersion),
+      sequences: shared.sequences,
+      sure,
+      noteLogged: () => undefined, // The owner notes it when it is told.
+    });
+    this.path = new WritePath({
+      log,
       clock,
       tables,
       shards,
-      sequences: shared.sequences,
       expiry: new Expiry(clock, (name) => tables.databaseOptions(name)),
-      sure,
-      noteLogged: () => undefined, // The owner notes it when it is told.
       noteExpired: (rows) => shared.addExpiredRows(rows),
     });
     link.listen((message) => this.take(message));

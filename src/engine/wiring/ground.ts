@@ -10,10 +10,13 @@ import type { FileStore } from "../../storage/file-store/file-store.ts";
 import { ownFiles } from "../../storage/file-store/own-files.ts";
 import { type LastingDeletes, lastingDeletes } from "../../storage/file-store/lasting-deletes.ts";
 import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import { noWal } from "../../storage/wal/no-wal.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 import { LiveTables } from "../catalog/live-tables.ts";
 import { wholeCatalog } from "../catalog/tables-in-force.ts";
 import type { EngineParts } from "../engine-parts.ts";
+import { FollowedStream } from "../follow/followed-stream.ts";
+import { Follower } from "../follow/follower.ts";
 import { LogTrimmer } from "../flush/log-trimmer.ts";
 import { DamagedFiles } from "../health/damaged-files.ts";
 import { DiskWatch, type DiskWatchOptions, systemFreeBytes } from "../health/disk-watch.ts";
@@ -68,6 +71,10 @@ export interface Ground {
   readonly catalog: CatalogPort;
   readonly live: LiveTables;
   readonly expiry: Expiry;
+  /** Takes the records of a log that others write; undefined: this engine writes its own. */
+  readonly follower: Follower | undefined;
+  /** Has that log go on by a message without records. */
+  readonly pad: (() => Promise<void>) | undefined;
   readonly streams: LogStreams;
   readonly trimmer: LogTrimmer;
   readonly gate: WriteGate;
@@ -80,7 +87,7 @@ const NO_DISK: DiskWatchOptions = { paths: [], freeBytesMin: 0, freeBytesOf: sys
 /** Makes it, of what whoever starts an engine hands over. */
 export function layGround(parts: EngineParts): Ground {
   const { clock, scheduler, logger } = parts;
-  const appends = watchAppends(parts.wal);
+  const appends = watchAppends(parts.wal ?? noWal("rows come by the log of the shard"));
   const { wal } = appends;
   const sure = new SureSteps(parts.onBug);
   const troubles = new Troubles(logger.child("health"), clock);
@@ -95,19 +102,20 @@ export function layGround(parts: EngineParts): Ground {
   const lasting = lastingDeletes(parts.files, (reason) => troubles.failed("file_delete", reason));
   const { leftovers } = lasting;
   const files = ownFiles(lasting.store, () => commits.fenced === undefined);
-  const cache = new PageCache(parts.pageCacheBytes, () => memory.onGarbage());
+  const cache = parts.pageCache ?? new PageCache(parts.pageCacheBytes, () => memory.onGarbage());
   const disk = new DiskWatch(parts.disk ?? NO_DISK, troubles);
   const places = new PlaceWatch(parts.places ?? [], troubles);
   const damaged = new DamagedFiles(files, troubles, logger);
-  const shards = shardsOf(meta, parts.shards ?? 1);
-  const schemas = new SchemaStore(meta);
+  const { catalogue } = parts;
+  const shards = shardsOf(catalogue?.entries ?? meta, parts.shards ?? 1, parts.ownShard);
+  const schemas = new SchemaStore(catalogue?.entries ?? meta, catalogue?.version);
   const plans = new CatalogPlans(schemas, clock);
-  const local = localCatalog(meta, commits, schemas, shards);
-  const catalog = parts.catalog?.(local) ?? local;
-  const live = new LiveTables();
+  const catalog = catalogue?.port ?? catalogHere(parts, localCatalog(meta, commits, schemas, shards));
+  const live = new LiveTables(shards, parts.elsewhere);
   const expiry = new Expiry(clock, (name) => schemas.database(name)?.options ?? {});
   const { sequences } = shared;
-  const streams = new LogStreams(wal, parts.threadLogs ?? []);
+  const followed = follow(parts, { meta, commits, shards, schemas, live, sequences });
+  const streams = new LogStreams(wal, parts.threadLogs ?? [], followed?.stream);
   const trimmer = new LogTrimmer(streams, live, troubles, meta);
   const gate = new WriteGate(streams, disk, places, commits);
   const feed = new CatalogFeed(
@@ -130,9 +138,38 @@ export function layGround(parts: EngineParts): Ground {
     catalog,
     live,
     expiry,
+    follower: followed?.follower,
+    pad: followed?.pad,
     streams,
     trimmer,
     gate,
     feed,
   };
+}
+
+/** What follows the log that others write, if there is one. */
+function follow(
+  { followed: source, clock, logger: engineLogger }: EngineParts,
+  { meta, commits, shards, schemas, live, sequences }: Pick<Ground, "meta" | "commits" | "shards" | "schemas" | "live" | "sequences">,
+): { readonly follower: Follower; readonly stream: FollowedStream; readonly pad: () => Promise<void> } | undefined {
+  if (source === undefined) return undefined;
+  const logger = engineLogger.child("follow");
+  const nowMillis = (): number => clock.monotonicMillis();
+  const follower = new Follower({
+    meta,
+    sequences,
+    shards,
+    logger,
+    snapshotMessages: source.snapshotMessages,
+    nowMillis,
+    regionOf: (id) => live.byRegionId(id)?.table.region,
+    nextTableId: () => schemas.nextTableId,
+  });
+  commits.withEach(() => follower.uncommitted());
+  const stream = new FollowedStream({ follower, source, commits, flushed: live, nowMillis, logger });
+  return { follower, stream, pad: () => source.pad() };
+}
+
+function catalogHere({ catalog }: EngineParts, local: CatalogPort): CatalogPort {
+  return catalog?.(local) ?? local;
 }

@@ -5,6 +5,7 @@
  *              └─ tells ─►┴──────────►┘                         the one way back: asked for when a thread tells something, not before
  */
 import type { FlushExecutor } from "../../storage/sst/write/flush-executor.ts";
+import type { RowsElsewhere } from "../elsewhere.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { FlushLimits } from "../flush/flush-scheduler.ts";
 import { Upkeep } from "../health/upkeep.ts";
@@ -21,6 +22,9 @@ export interface Wiring extends Ground, FileWork, TableWork {
   readonly upkeep: Upkeep;
   readonly flushExecutor: FlushExecutor;
   readonly limits: FlushLimits;
+  readonly elsewhere: RowsElsewhere | undefined;
+  /** Has the server's memory forget this engine, which is closed. */
+  forget(): void;
 }
 
 /** Puts an engine together. */
@@ -35,9 +39,23 @@ export function wired(parts: EngineParts): Wiring {
   );
   const files = wireFileWork(parts, ground, threads);
   const tables = wireTableWork(parts, ground, threads, files);
-  countMemory(ground, files);
+  const uncountMemory = countMemory(ground, files, parts.pageCache !== undefined);
+  const forget = (): void => {
+    uncountMemory();
+    tables.series.close();
+  };
   const upkeep = makeUpkeep(ground, tables);
-  return { ...ground, ...files, ...tables, threads, upkeep, flushExecutor: parts.flusher, limits: parts.limits };
+  return {
+    ...ground,
+    ...files,
+    ...tables,
+    threads,
+    upkeep,
+    flushExecutor: parts.flusher,
+    limits: parts.limits,
+    elsewhere: parts.elsewhere,
+    forget,
+  };
 }
 
 /** What threads tell of, and what is made after them. */
@@ -53,7 +71,7 @@ function threadOwner({ shared, feed, meta, sure, live, gate }: Ground, told: Tol
     shared,
     feed,
     sure,
-    regionOf: (tableId) => live.byTableId(tableId)?.table.region,
+    regionOf: (tableId) => live.byRegionId(tableId)?.table.region,
     evolve: (steps) => told.inForce().evolve(steps),
     written: (bytes) => {
       told.flushes().written(bytes);
@@ -83,7 +101,7 @@ function makeUpkeep(ground: Ground, { series }: TableWork): Upkeep {
     leftovers,
     logger,
     trimLog: () => trimmer.trim(),
-    isLogFailing: () => streams.failure() !== undefined,
+    mayTrimLog: () => streams.failure() !== undefined || streams.wantsTrim,
     keepSeries: () => series.tick(),
     probeMeta: () => probeMetaStore(commits),
     lookAtFiles: async () => {
@@ -93,12 +111,22 @@ function makeUpkeep(ground: Ground, { series }: TableWork): Upkeep {
   });
 }
 
-function countMemory({ memory, cache, shared, workerMemory }: Ground, { flushes }: FileWork): void {
-  memory.register("page_cache", {
-    bytes: () => cache.bytes,
-    giveBack: (bytes) => cache.giveBack(bytes),
-    mayGrow: () => cache.mayGrow(),
-  });
-  memory.register("memtables", { bytes: () => flushes.memoryBytes + shared.untoldBytes });
-  memory.register("workers", workerMemory);
+/** @param isCacheShared whoever shares the cache counts it */
+function countMemory({ memory, cache, shared, workerMemory }: Ground, { flushes }: FileWork, isCacheShared: boolean): () => void {
+  const counted = [
+    memory.register("memtables", { bytes: () => flushes.memoryBytes + shared.untoldBytes }),
+    memory.register("workers", workerMemory),
+  ];
+  if (!isCacheShared) {
+    counted.push(
+      memory.register("page_cache", {
+        bytes: () => cache.bytes,
+        giveBack: (bytes) => cache.giveBack(bytes),
+        mayGrow: () => cache.mayGrow(),
+      }),
+    );
+  }
+  return () => {
+    for (const forget of counted) forget();
+  };
 }

@@ -1,21 +1,17 @@
 /**
- * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record.
+ * From a batch to a log record: schema (one commit) ─► series of each key ─► a chunk a table ─► one record (`batch-log.ts`).
  *
  * Runs on the thread that owns the catalog and on ingest threads alike: what it writes to is `WriteTables`, the tables themselves or a
  * thread's mirror of them.
  */
-import type { TableId } from "../../base/units.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { failPoint } from "../../base/process/fail-point.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { SureSteps } from "../../base/process/sure-steps.ts";
 import type { TimeVector } from "../../column/vector.ts";
 import type { ColumnSource } from "../../storage/memtable/chunk-builder.ts";
-import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
-import { abandonAll, type PreparedChunk } from "../../storage/region/prepared-chunk.ts";
-import type { Wal } from "../../storage/wal/wal.ts";
+import type { PreparedChunk } from "../../storage/region/prepared-chunk.ts";
 import type { SeriesDictionary } from "../../table/series-dictionary.ts";
 import type { TableWrite, WriteBatch, WriteOptions } from "../../table/write-batch.ts";
 import type { Expiry } from "../time/expiry.ts";
@@ -24,10 +20,9 @@ import { LabelPlans } from "../metric/label-plans.ts";
 import { LabelResolver } from "../metric/label-resolver.ts";
 import { metricSteps } from "../metric/metric-evolution.ts";
 import { MetricWrites, type RoutedBatch } from "../metric/metric-writes.ts";
-import type { LogWriter } from "../log/log-writer.ts";
-import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { mapRows, resolveKeys, SeriesMapper, unresolvedKeys } from "../series/series-mapper.ts";
 import type { Shards } from "../schema/shards.ts";
+import type { BatchLog, BuiltChunk, LoggedRecord } from "./batch-log.ts";
 import { knownInShards, type PlacedWrite, ShardedKeys } from "./sharded-keys.ts";
 import { type PendingWrite, tableSteps } from "./table-steps.ts";
 import { convertTimes, splitForUnit, takeWriteRows } from "../time/time-conversion.ts";
@@ -37,18 +32,12 @@ import type { WriteTables, WriteTarget } from "../table/write-target.ts";
 
 /** What the write path works on. */
 export interface WritePathParts {
-  readonly wal: Wal;
-  /** Numbers what goes to that log, whoever else writes it. */
-  readonly writer: LogWriter;
+  /** Where chunks go. */
+  readonly log: BatchLog;
   readonly clock: Clock;
   readonly tables: WriteTables;
-  readonly sequences: SequenceCounter;
   readonly expiry: Expiry;
   readonly shards: Shards;
-  /** From the append on, whatever fails ends the process: nobody knows whether the record will be read back. */
-  readonly sure: SureSteps;
-  /** Called when a record of these tables goes to the log, before it is durable. */
-  noteLogged(segment: number, tableId: TableId, sequence: number): void;
   /** Called with the number of rows that had expired when they came: they are taken and not kept. */
   noteExpired(rows: number): void;
 }
@@ -61,20 +50,12 @@ export interface LoggedBatch {
   readonly durable: Promise<void> | undefined;
   /** To be published when it is, or abandoned when it fails. */
   readonly prepared: readonly PreparedChunk[];
-  /** The record without its chunks; undefined when no row is worth keeping. */
+  /** The record without its chunks; undefined when no row is worth keeping, and where rows go elsewhere. */
   readonly record: LoggedRecord | undefined;
   /** Rows taken, expired ones too. */
   readonly rowCount: number;
   /** Why rows of some tables, or all, were not taken; to be thrown once the others are durable. */
   readonly refused: DbError | undefined;
-}
-
-/** What tells a record from others, and what it says of its chunks. */
-export interface LoggedRecord {
-  readonly sequence: number;
-  readonly segment: number;
-  /** All of the record that stands before the chunks' memory. */
-  readonly head: Uint8Array;
 }
 
 /** Times that another thread's change of the catalog may come between before a write gives up: each of them took a whole change. */
@@ -107,13 +88,12 @@ export class WritePath {
    */
   log(database: string, batch: WriteBatch, options: WriteOptions): LoggedBatch {
     this.shards.begin();
-    const prepared: PreparedChunk[] = [];
     const given = batch.tables.filter(({ rowCount }) => rowCount > 0);
     const refusals = new WriteRefusals(options.allOrNothing === true);
     const evolved = this.evolve(database, given, batch.dictionary, options, refusals);
     if (evolved instanceof Promise) {
       options.onLater?.();
-      return { later: evolved, durable: undefined, prepared, record: undefined, rowCount: 0, refused: undefined };
+      return { later: evolved, durable: undefined, prepared: [], record: undefined, rowCount: 0, refused: undefined };
     }
     const { writes, seriesOfKey } = evolved;
     const later = undefined;
@@ -121,35 +101,14 @@ export class WritePath {
     const refusedRows = refusals.rowCount;
     const rowCount = rowsOf(given) - refusedRows;
     const refused = refusals.error(rowCount, refusedRows);
-    if (parts.length === 0) return { later, durable: undefined, prepared, record: undefined, rowCount, refused };
-    const { wal, writer, sequences } = this.parts;
-    const segment = wal.beginRecord();
-    const origin = writer.next(segment);
-    const sequence = sequences.take();
-    const entries: RecordEntry[] = [];
-    let record: readonly Uint8Array[];
-    try {
-      for (const part of parts) {
-        const { chunk, entry } = this.prepareChunk(part, part.seriesOfKey ?? seriesOfKey, segment, sequence);
-        prepared.push(chunk);
-        entries.push(entry);
-      }
-      record = encodeWriteRecord(origin, entries);
-    } catch (error) {
-      abandonAll(prepared);
-      // Series marked for this record were not logged.
-      for (const { marks } of this.parts.tables.entries()) marks.forget();
-      throw error;
-    }
-    const head = record[0] as Uint8Array; // A record begins with its head.
-    const durable = this.parts.sure.run("a record is appended to the log", () => {
-      for (const { tableId } of entries) this.parts.noteLogged(segment, tableId, sequence);
-      writer.appended(origin);
-      const appended = wal.append(sequence, record);
-      failPoint("write.appended");
-      return appended;
+    if (parts.length === 0) return { later, durable: undefined, prepared: [], record: undefined, rowCount, refused };
+    const { durable, prepared, record } = this.parts.log.append(parts, {
+      build: (part, segment, sequence) => this.builtChunk(part, part.seriesOfKey ?? seriesOfKey, segment, sequence),
+      forget: () => {
+        for (const { marks } of this.parts.tables.entries()) marks.forget();
+      },
     });
-    return { later, durable, prepared, record: { sequence, segment, head }, rowCount, refused };
+    return { later, durable, prepared, record, rowCount, refused };
   }
 
   private targetOf(database: string, write: TableWrite): WriteTarget {
@@ -190,12 +149,12 @@ export class WritePath {
     }));
   }
 
-  private prepareChunk(
+  private builtChunk(
     { target, write, columns, times }: ChunkPart,
     seriesOfKey: Uint32Array,
     segment: number,
     sequence: number,
-  ): { readonly chunk: PreparedChunk; readonly entry: RecordEntry } {
+  ): BuiltChunk {
     const { schema, registry } = target;
     if (this.scratch.length < write.rowCount) this.scratch = new Uint32Array(write.rowCount * 2);
     const marks = target.marks.reserve(registry.count);

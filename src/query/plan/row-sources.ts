@@ -17,7 +17,7 @@ import { externalRows } from "./from/external-source.ts";
 import { planView } from "./from/view.ts";
 import { newPlanner } from "./plan-query.ts";
 import { tqlRows } from "./tql.ts";
-import type { InformationSources } from "./virtual/information-table.ts";
+import { allTables, type InformationSources } from "./virtual/information-table.ts";
 import { informationRows } from "./virtual/information-schema.ts";
 import { numberRows } from "./virtual/numbers.ts";
 import { numberSeries, timeSeries } from "./virtual/table-functions.ts";
@@ -33,7 +33,9 @@ const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource
   "information-schema": ({ table }, { pace }, from) => {
     const { catalog, system = NO_FACTS, environment } = from;
     const sources = { catalog, system, now: environment.now, connectionId: environment.client?.id };
-    return table === "pg_catalog.pg_attribute" ? attributeRows(table, sources, from, pace) : informationRows(table, sources);
+    if (table === "pg_catalog.pg_attribute") return attributeRows(table, sources, from, pace);
+    const told = TOLD_OF_ROWS.get(table);
+    return told === undefined ? informationRows(table, sources) : refreshedRows(table, told, sources);
   },
   series: numberSeries,
   "time-series": timeSeries,
@@ -41,6 +43,28 @@ const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource
     externalRows(tableOf(catalog, { database, name: table, id }).schema, files, pace),
   tql: (source, run, { promql, catalog, environment }) => tqlRows(source, promql, { catalog, environment }, run),
 };
+
+/** What computed tables show of tables' rows. */
+const TOLD_OF_ROWS: ReadonlyMap<string, "figures" | "files"> = new Map([
+  ["tables", "figures"],
+  ["region_statistics", "figures"],
+  ["pg_catalog.pg_class", "figures"],
+  ["region_info", "files"],
+  ["ssts_manifest", "files"],
+  ["ssts_storage", "files"],
+]);
+
+/** Of tables whose rows are elsewhere it is asked for first. @throws DbError StorageUnavailable */
+function refreshedRows(table: string, told: "figures" | "files", sources: InformationSources): Iterable<Batch> | AsyncIterable<Batch> {
+  const elsewhere = [...allTables(sources.catalog)].filter((each) => each.refreshed !== undefined);
+  if (elsewhere.length === 0) return informationRows(table, sources);
+  return (async function* () {
+    const asked = elsewhere.map(async (each) => each.refreshed?.(told));
+    await Promise.allSettled(asked); // Whichever fails: no other is left behind.
+    await Promise.all(asked);
+    yield* informationRows(table, sources);
+  })();
+}
 
 /** Rows of columns, those of views among them, whose types are known once their queries are planned. */
 async function* attributeRows(table: string, sources: InformationSources, from: SourceContext, pace: Pace): AsyncIterable<Batch> {

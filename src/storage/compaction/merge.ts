@@ -43,6 +43,8 @@ export interface MergeJob {
   /** Times of older files that stay, inclusive: tombstones within them are kept, all others have done their work. */
   readonly older: readonly Pick<DataFile, "minTime" | "maxTime">[];
   readonly fileId: number;
+  /** What the table's folder lies in (`tableFolder`). */
+  readonly folder?: string | undefined;
 }
 
 /**
@@ -99,7 +101,7 @@ async function mergeOpened(job: MergeJob, files: readonly SstFile[], store: File
     order: "series-time",
   };
   const fileSchema = fileSchemaOf(schema, await labelsOf(files, registry, cache));
-  const writer = await DataFileWriter.create(fileSchema, job.fileId, store, bareSeconds);
+  const writer = await DataFileWriter.create(fileSchema, job.fileId, store, job.folder, bareSeconds);
   try {
     const group = new RowGroupBuilder(fileSchema, registry, base);
     const batches = scanRows({

@@ -55,6 +55,8 @@ export interface RegionParts {
   readonly mayJoin?: () => boolean;
   /** Whether there is memory for new series; by default there is. */
   readonly seriesRoom?: SeriesRoom;
+  /** What its folder lies in (`tableFolder`). */
+  readonly folder?: string | undefined;
 }
 
 /** Of stores whose files are local. */
@@ -66,6 +68,8 @@ export class Region {
   flushedSequence: number;
   /** Set where several logical tables share the region. */
   sharedBy: SharedTables | undefined;
+  /** What its folder lies in. */
+  readonly folder: string | undefined;
   private readonly pool: SlabPool;
   private readonly store: FileStore;
   private readonly clock: Clock;
@@ -85,6 +89,7 @@ export class Region {
 
   constructor(schema: TableSchema, files: readonly DataFile[], flushedSequence: number, parts: RegionParts) {
     this.mayJoin = parts.mayJoin ?? (() => true);
+    this.folder = parts.folder;
     this.pool = parts.pool;
     this.store = parts.store;
     this.clock = parts.clock;
@@ -199,6 +204,25 @@ export class Region {
     else active.restore(this.younger.completed(chunk));
   }
 
+  /**
+   * Takes a chunk that others wrote to a log and that is durable, in the order of the log; `place` puts it on the memtable's memory.
+   *
+   * @throws what `place` throws; nothing is taken then
+   */
+  follow(place: (memtable: Memtable) => Chunk): void {
+    const { active } = this;
+    active.reserve(this.clock.monotonicMillis());
+    let chunk: Chunk;
+    try {
+      chunk = this.younger.completed(place(active));
+    } catch (error) {
+      active.abandon();
+      throw error;
+    }
+    active.publish(chunk);
+    for (const watch of this.watches) watch.add(chunk);
+  }
+
   /** Ends the time of `restore`. */
   endRestore(): void {
     this.active.sort();
@@ -266,6 +290,7 @@ export class Region {
       liveTables: this.sharedBy?.liveIds(),
       older: this.files.map(({ meta: { minTime, maxTime } }) => ({ minTime, maxTime })),
       firstFileId,
+      folder: this.folder,
     };
   }
 
@@ -446,7 +471,7 @@ export class Region {
   }
 
   private async deleteFolderIfUnused(): Promise<void> {
-    if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id));
+    if (this.isDropped && this.readers === 0) await this.store.deleteFolder(tableFolder(this.schemaNow.id, this.folder));
   }
 
   private prepareOn(build: (arena: Arena) => Chunk): PreparedChunk {

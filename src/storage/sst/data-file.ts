@@ -24,14 +24,14 @@ export function overlaps(a: Pick<DataFile, "minTime" | "maxTime">, b: Pick<DataF
   return a.minTime <= b.maxTime && b.minTime <= a.maxTime;
 }
 
-/** Path of a data file in the file store. */
-export function dataFileName(tableId: TableId, fileId: number): string {
-  return `${tableFolder(tableId)}/${String(fileId).padStart(10, "0")}.parquet`;
+/** Path of a data file in the file store. @param folder as of `tableFolder` */
+export function dataFileName(tableId: TableId, fileId: number, folder = ""): string {
+  return `${tableFolder(tableId, folder)}/${String(fileId).padStart(10, "0")}.parquet`;
 }
 
-/** Folder of a table's data files. */
-export function tableFolder(tableId: TableId): string {
-  return `tables/${String(tableId).padStart(10, "0")}`;
+/** Folder of a table's data files. @param folder what it lies in, with a `/` at its end: that of a shard in a store of several */
+export function tableFolder(tableId: TableId, folder = ""): string {
+  return `${folder}tables/${String(tableId).padStart(10, "0")}`;
 }
 
 /** Order of a table's files, oldest first: of two files with the same row the later one wins. */

@@ -1,15 +1,12 @@
 /** A server of the tool's own, on free ports of this machine alone, in a folder that goes with it. */
 import { mkdtemp, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { OWN_PROGRAM } from "../common/own-program.ts";
 
 /** Longest wait for it to be ready, and for its end. */
 const WAIT_MILLIS = 30_000;
 /** What its log says once it listens. */
 const READY = "ready";
-/** This program, for it to be started anew: a single-file build is all of it. */
-const PROGRAM: readonly string[] = Bun.isStandaloneExecutable
-  ? [process.execPath]
-  : [process.execPath, resolve(import.meta.dir, "../../main.ts")];
 
 /** See the file header. */
 export class OwnServer {
@@ -29,7 +26,7 @@ export class OwnServer {
     const free = "127.0.0.1:0";
     const addresses = ["--http-addr", free, "--grpc-bind-addr", free, "--mysql-addr", free, "--postgres-addr", free];
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("VARVE") && !name.startsWith("GREPTIMEDB_"));
-    const child = Bun.spawn([...PROGRAM, ...addresses, "--data-home", join(folder, "data")], {
+    const child = Bun.spawn([...OWN_PROGRAM, ...addresses, "--data-home", join(folder, "data")], {
       cwd: folder,
       env: Object.fromEntries(inherited),
       stdin: "ignore",

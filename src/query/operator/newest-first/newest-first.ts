@@ -18,6 +18,7 @@ export async function* newestFirst(
   node: Extract<PlanNode, { kind: "newest-first" }>,
   run: (plan: PlanNode) => AsyncIterable<ExecBatch>,
 ): AsyncIterable<ExecBatch> {
+  await node.table.refreshed?.("figures");
   const bounds = node.table.timeBounds();
   if (bounds === undefined || node.wanted === 0) return;
   // A condition with a value of the query around it reaches the scan only when that value is known, after this was planned.

@@ -18,7 +18,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
-import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
+import { type Fragment, fragmentBytes, fragmentOf, fragmentTypes } from "./fragment.ts";
 import { beside, besidePlanOf } from "./beside-run.ts";
 import { byKeys } from "./keyed-run.ts";
 import { type KeyedPlan, keyedPlanOf } from "./keyed-plan.ts";
@@ -205,7 +205,8 @@ async function* rowsOf(
   const isMerged = shards?.areOrdered === true && fragment.steps.every(({ kind }) => kind === "filter" || kind === "project");
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    plan: fragmentBytes(fragment),
+    plan: fragmentBytes(fragment, shared.keepsTags),
+    types: fragmentTypes(fragment),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,

@@ -4,6 +4,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { sameType } from "../../../column/data-type.ts";
 import { newScanMetrics, type ScanRequest, type TagPredicate } from "../../../table/scan.ts";
+import type { TypedExpression } from "../../expression/expression.ts";
 import { evaluate } from "../../expression/interpreter.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
@@ -41,8 +42,20 @@ export function testsOf(predicates: readonly PlannedTagPredicate[], environment:
   return predicates.map((predicate): TagPredicate => {
     if (predicate.kind === "in") return predicate;
     const { column, condition } = predicate;
-    return { kind: "test", column, test: (value) => evaluate(condition, () => value, environment) === true, planned: predicate };
+    const planned = new PlannedTest(condition, environment);
+    return { kind: "test", column, test: (value) => evaluate(condition, () => value, environment) === true, planned };
   });
+}
+
+/** A test of a tag as the plan has it, with what its query is evaluated by: for whoever makes the test elsewhere. */
+export class PlannedTest {
+  readonly condition: TypedExpression;
+  readonly environment: Environment;
+
+  constructor(condition: TypedExpression, environment: Environment) {
+    this.condition = condition;
+    this.environment = environment;
+  }
 }
 
 /** The types that the plan was made for still hold. @throws DbError RequestOutdated */

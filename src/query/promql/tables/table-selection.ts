@@ -15,6 +15,7 @@ import type { ColumnSchema } from "../../../table/schema.ts";
 import type { LabelMatcher } from "../syntax/ast.ts";
 import { type LabelTest, labelTest, wantedValues } from "./label-test.ts";
 import { labelColumnsOf, METRIC_NAME, sampleColumnsOf } from "./metric-columns.ts";
+import { plannedMatcher } from "./planned-matcher.ts";
 
 /** The label that says which column a sample is of. */
 export const FIELD_LABEL = "__field__";
@@ -108,7 +109,11 @@ function conditionOf(matcher: LabelMatcher): Condition {
   const test = labelTest(matcher);
   const values = wantedValues(matcher);
   const column = matcher.name;
-  if (values === undefined) return { matcher, test, predicate: { kind: "test", column, test: (value) => test(value ?? "") } };
+  if (values === undefined) {
+    const planned = plannedMatcher(matcher);
+    const own: TagPredicate = { kind: "test", column, test: (value) => test(value ?? "") };
+    return { matcher, test, predicate: planned === undefined ? own : { ...own, planned } };
+  }
   return { matcher, test, predicate: { kind: "in", column, values: values.includes("") ? [...values, undefined] : values } };
 }
 

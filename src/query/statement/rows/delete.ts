@@ -1,12 +1,18 @@
 /**
  * DELETE: rows that the WHERE matches are deleted by their tags and time (contract query.md 1.6).
  *
- * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan (`delete-matching.ts`).
+ * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan (`delete-matching.ts`), where the rows are.
  */
 import { assert } from "../../../base/assert.ts";
-import { invalidArguments } from "../../../base/error.ts";
+import { DbError, invalidArguments } from "../../../base/error.ts";
 import { mergeModeOf, timeIndexOf } from "../../../table/schema.ts";
 import { inTurns } from "../../../base/scheduler/pace.ts";
+import { StatusCode } from "../../../base/status-code.ts";
+import type { Table } from "../../../table/catalog.ts";
+import type { PlanNode } from "../../operator/contract/node.ts";
+import { fragmentBytes, fragmentOf, isClosed } from "../../operator/parallel/fragment.ts";
+import type { Environment } from "../../function/signature/environment.ts";
+import type { TimeRange } from "../../../table/scan.ts";
 import { testsOf } from "../../operator/scan/scan.ts";
 import { type ExecOptions, execContextOf, travelledPlan } from "../shared/select.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
@@ -44,7 +50,31 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const { node, place } = await inTurns(prunedInput(input, [time], {}), exec);
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
+  if (table.deleteMatching !== undefined) {
+    const rowCount = await deleteElsewhere(table, node, environment, input.split.timeRange, context.signal);
+    return { kind: "affected", rowCount };
+  }
   const plan = travelledPlan(node, context, options);
   const rows = { table, plan, timeColumn: placed.index, timeRange: input.split.timeRange };
   return { kind: "affected", rowCount: await deleteMatching(rows, exec) };
+}
+
+/** Rows that are elsewhere are found where they are. @throws DbError Unsupported for a condition that reads more than the table's rows */
+async function deleteElsewhere(
+  table: Table,
+  node: PlanNode,
+  { now, timeZone, database }: Environment,
+  timeRange: TimeRange,
+  signal: AbortSignal,
+): Promise<number> {
+  const fragment = fragmentOf(node);
+  if (fragment === undefined || !isClosed(fragment.scan)) {
+    throw new DbError(
+      StatusCode.Unsupported,
+      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its columns only`,
+    );
+  }
+  const environment = { now, timeZone, database };
+  const tagPredicates = testsOf(fragment.scan.request.tagPredicates, environment);
+  return (await table.deleteMatching?.({ plan: fragmentBytes(fragment, true), environment, timeRange, tagPredicates, signal })) ?? 0;
 }

@@ -28,6 +28,8 @@ type ActionOf<K extends AlterAction["kind"]> = Extract<AlterAction, { kind: K }>
 export async function alterTable(statement: AlterTable, context: QueryContext): Promise<StatementResult> {
   const { database, table } = tableToChange(statement.name, context);
   const environment = environmentOf(context.clock, context.variables);
+  // A spread changes behind the newest row.
+  if (statement.actions.some(({ kind }) => kind === "set-options" || kind === "unset-options")) await table.refreshed?.("figures");
   const indexes = new Map<string, readonly string[]>();
   const changes = statement.actions.map((action) => changeOf(action, table, environment, indexes));
   const [first, ...others] = changes;

@@ -63,6 +63,7 @@ export class DataFileWriter {
   /**
    * Starts the file of this id.
    *
+   * @param folder as of `tableFolder`
    * @param bareSeconds ids of columns with seconds that milliseconds cannot hold, where the first row group need not show it
    * @throws DbError StorageUnavailable
    */
@@ -70,9 +71,10 @@ export class DataFileWriter {
     schema: TableSchema,
     id: number,
     store: FileStore,
+    folder?: string,
     bareSeconds: ReadonlySet<number> = new Set(),
   ): Promise<DataFileWriter> {
-    const name = dataFileName(schema.id, id);
+    const name = dataFileName(schema.id, id, folder);
     return new DataFileWriter(schema, id, name, await store.create(name), bareSeconds);
   }
 

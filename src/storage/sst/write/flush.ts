@@ -44,6 +44,8 @@ export interface FlushJob {
   readonly older?: readonly Pick<DataFile, "minTime" | "maxTime">[];
   /** Ids for the new files, one after another: `filesOfFlushMax` of them. */
   readonly firstFileId: number;
+  /** What the table's folder lies in (`tableFolder`). */
+  readonly folder?: string | undefined;
 }
 
 /** Texts of the file being written; one in each thread. */
@@ -218,7 +220,7 @@ async function writeFile(job: FlushJob, group: SortedGroup, sorted: SortedRows, 
   let sequence = 0;
   for (const { chunk } of sorted.chunks) sequence = Math.max(sequence, chunk.sequence);
   if (sorted.tombstones !== undefined) for (const chunk of job.chunks) sequence = Math.max(sequence, chunk.sequence);
-  const writer = await DataFileWriter.create(schema, id, store);
+  const writer = await DataFileWriter.create(schema, id, store, job.folder);
   try {
     if (sorted.rowCount > 0) {
       scratch.begin();

@@ -1,0 +1,56 @@
+/** What frontends and data nodes have in common: their way to NATS, the catalogue, what they know each other by, their name. */
+import { readFileSync } from "node:fs";
+import { systemClock } from "./base/clock.ts";
+import type { RootLog } from "./base/log.ts";
+import { CatalogMirror } from "./cluster/catalog/catalog-mirror.ts";
+import { openNatsPort } from "./cluster/nats/nats-port.ts";
+import type { ClusterPort } from "./cluster/port/cluster-port.ts";
+import { nodeNameOf } from "./config/cluster-check.ts";
+import { internalAccessOf, type InternalAccess, natsAccessOf } from "./config/nats-access.ts";
+import type { Role } from "./config/role.ts";
+import type { Settings } from "./config/settings.ts";
+
+/** Random part of a port's identity, in bytes. */
+const IDENTITY_BYTES = 6;
+
+/** See the file header. */
+export interface ClusterParts {
+  readonly port: ClusterPort;
+  readonly mirror: CatalogMirror;
+  readonly internal: InternalAccess;
+  /** Among the living: `node.<name>`. */
+  readonly nodeName: string;
+}
+
+/**
+ * Connects to NATS, which makes the cluster's streams where there are none, looks whether its servers are as they must be, and follows the
+ * catalogue. `opened` ends it.
+ *
+ * @param onOver called with why when the process cannot go on
+ * @throws ConfigError: a file that a key names cannot be read; PortError unavailable, denied; DbError as `CatalogMirror.open`
+ */
+export async function openClusterParts(
+  { cluster }: Settings,
+  role: Exclude<Role, "standalone">,
+  log: RootLog,
+  opened: AsyncDisposableStack,
+  onOver: (why: string) => void,
+): Promise<ClusterParts> {
+  const logger = log.logger("cluster");
+  const read = (path: string): Uint8Array => readFileSync(path);
+  const nodeName = nodeNameOf(cluster);
+  const internal = internalAccessOf(cluster, read);
+  const random = Buffer.from(crypto.getRandomValues(new Uint8Array(IDENTITY_BYTES))).toString("hex");
+  const options = { ...natsAccessOf(cluster, read), identity: `${role}-${nodeName}-${random}` };
+  const port = await openNatsPort(options, { logger, clock: systemClock });
+  opened.defer(() => port.close());
+  const mirror = await CatalogMirror.open(port, {
+    shards: cluster.shards,
+    clock: systemClock,
+    sleep: (millis) => Bun.sleep(millis),
+    logger,
+    onLost: (why) => onOver(`the catalogue cannot be followed any more: ${why.message}`),
+  });
+  opened.defer(() => mirror.close());
+  return { port, mirror, internal, nodeName };
+}

@@ -1,0 +1,15 @@
+/** Names of data nodes: stable, from their configuration, part of a lease's name. */
+import { invalidArguments } from "../../base/error.ts";
+
+const ID = /^[\w-]{1,64}$/;
+
+/** Whether a text can name a node. */
+export function isNodeId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** @throws DbError InvalidArguments: the text cannot name a node */
+export function checkNodeId(text: string): void {
+  if (isNodeId(text)) return;
+  throw invalidArguments(`cannot name a data node ${JSON.stringify(text.slice(0, 100))}: 1 to 64 letters, digits, _ and - make a name`);
+}

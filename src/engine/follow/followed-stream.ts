@@ -1,0 +1,165 @@
+/**
+ * A followed log as flushes and trims see it: the log stream of an engine that writes none.
+ *
+ *   trim ─► close what is over ─► one commit: from where the log has to be read again, and what was known of its writers there
+ *        ─► the log is let go up to there
+ *
+ * A segment is closed when its rows are in files and nobody acknowledges a record of it any more. Its writer believes no answer that comes
+ * later than 90 s after it began the segment (`cluster/lanes`), and it began it before this process saw a record of it. So what was
+ * acknowledged of it is in the log 120 s after that; when all has been taken that the log has then, a record that still comes was not
+ * acknowledged, and its writer has sent it again in a newer segment.
+ */
+import type { Logger } from "../../base/log.ts";
+import type { TableId } from "../../base/units.ts";
+import type { FlushedSequences, LogHolders } from "../log/log-ledger.ts";
+import type { LogStream } from "../log/log-stream.ts";
+import type { SavedWriters } from "../log/writers.ts";
+import type { Commits } from "../schema/commits.ts";
+import type { FollowedSource } from "./followed-source.ts";
+import type { Follower } from "./follower.ts";
+import { type LogStart, START_KEY, startEntry } from "./log-start.ts";
+import { hasRows, type WriterSegment } from "./writer-segments.ts";
+
+/** How long after it was seen a segment may get records that are acknowledged: longer than writers believe answers. */
+export const SEGMENT_OVER_MILLIS = 120_000;
+/** Least time between two trims that nothing but the time asks for. */
+const AGAIN_MILLIS = 10_000;
+
+/** What it works on. */
+export interface FollowedStreamParts {
+  readonly follower: Follower;
+  readonly source: FollowedSource;
+  readonly commits: Commits;
+  readonly flushed: FlushedSequences;
+  readonly nowMillis: () => number;
+  readonly logger: Logger;
+}
+
+/** See the file header. */
+export class FollowedStream implements LogStream {
+  readonly id: number = 0;
+  readonly ledger: LogHolders;
+  private readonly parts: FollowedStreamParts;
+  /** The log as it was at a time: all that was in it then is up to `last`. */
+  private seen: { readonly millis: number; readonly last: number } = { millis: Number.NEGATIVE_INFINITY, last: 0 };
+  /** Bytes that were taken up to where the log begins. */
+  private startBytes = 0;
+  private trimmed = 0;
+  private triedMillis: number = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: FollowedStreamParts) {
+    this.parts = parts;
+    const { segments } = parts.follower;
+    this.ledger = {
+      oldestNeeded: (flushed, head) => Math.min(head, segments.oldestNeeded(flushed)),
+      holders: (flushed): TableId[] => [...segments.holders(flushed)],
+    };
+  }
+
+  bytes(): number {
+    return this.parts.follower.takenBytes - this.startBytes;
+  }
+
+  head(): number {
+    return this.parts.follower.applied;
+  }
+
+  newestKnown(): number | undefined {
+    return undefined;
+  }
+
+  failure(): string | undefined {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Whether a trim may let go of more than the last one, though nothing was flushed since. */
+  get wantsTrim(): boolean {
+    const now = this.parts.nowMillis();
+    if (now - this.triedMillis < AGAIN_MILLIS) return false;
+    for (const segment of this.parts.follower.segments.current()) if (this.isOver(segment, now)) return true;
+    return false;
+  }
+
+  /** `needed` is what the ledger said: more may be known when the commit has its turn. */
+  async trim(): Promise<void> {
+    const { follower, commits, source } = this.parts;
+    this.triedMillis = this.parts.nowMillis();
+    await this.look();
+    let next: Start | undefined;
+    await commits.make(
+      () => {
+        this.closeOver();
+        next = this.nextStart();
+        return next === undefined ? undefined : [{ key: START_KEY, value: startEntry(next) }];
+      },
+      () => {
+        if (next === undefined) return;
+        follower.start = next;
+        this.forgetClosed(next);
+        follower.snapshots.forget(next.number);
+        this.startBytes = next.bytes;
+      },
+    );
+    const { from } = follower.start;
+    if (from <= this.trimmed) return;
+    await source.trim(from);
+    this.trimmed = from;
+  }
+
+  /** Asks how long the log is, where a segment waits for that. */
+  private async look(): Promise<void> {
+    const now = this.parts.nowMillis();
+    for (const segment of this.parts.follower.segments.current()) {
+      if (!this.isOver(segment, now) || this.isOver(segment, this.seen.millis)) continue;
+      this.seen = { millis: now, last: await this.parts.source.last() };
+      return;
+    }
+  }
+
+  /** Whether all that was acknowledged of a segment was in the log at a time, and its rows are in files. */
+  private isOver(segment: WriterSegment, millis: number): boolean {
+    return segment.seenMillis + SEGMENT_OVER_MILLIS <= millis && !hasRows(segment, this.parts.flushed);
+  }
+
+  private closeOver(): void {
+    const { follower, logger } = this.parts;
+    if (follower.applied < this.seen.last) return; // It is not all taken yet.
+    const over = Array.from(follower.segments.current()).filter((segment) => this.isOver(segment, this.seen.millis));
+    for (const segment of over) {
+      const { writer, segment: number } = segment;
+      // One that was closed by an owner before stays so from there on.
+      const isClosed = (follower.closed.get(writer)?.segment ?? 0) >= number;
+      if (!isClosed) follower.closed.set(writer, { segment: number, through: follower.applied });
+      follower.segments.end(writer);
+      logger.debug({ writer, segment: number, through: follower.applied }, "a writer's segment is closed");
+    }
+  }
+
+  /** Where the log may begin; undefined: where it does. */
+  private nextStart(): Start | undefined {
+    const { follower, flushed } = this.parts;
+    const { applied, from, segments, snapshots, start, writers, takenBytes: bytes } = follower;
+    const through = Math.min(applied, segments.oldestNeeded(flushed) - 1);
+    const next = through === applied ? { number: applied, from, bytes, writers: writers.saved() } : snapshots.upTo(through);
+    return next === undefined || next.number <= start.number ? undefined : next;
+  }
+
+  /** Forgets closed segments that are of no use to whoever begins there: a newer one is known there, or the writer was forgotten. */
+  private forgetClosed({ number, writers }: Start): void {
+    const { closed } = this.parts.follower;
+    const known = new Map<number, number>(writers.map(([writer, , segment]) => [writer, segment]));
+    for (const [writer, { segment, through }] of closed) {
+      const newest = known.get(writer);
+      if (newest === undefined ? through <= number : newest > segment) closed.delete(writer);
+    }
+  }
+}
+
+interface Start extends LogStart {
+  readonly bytes: number;
+  readonly writers: SavedWriters;
+}

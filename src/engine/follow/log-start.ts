@@ -1,0 +1,80 @@
+/**
+ * What a manifest says of the log that its shard follows, for whoever takes it over. The layout is in FORMAT.md.
+ *
+ *   log/start    the number from which records have to be read again, and what was known of the writers there
+ *   log/closed   segments of which nothing counts that came later: it goes with the next commit, whatever that is
+ */
+import { corrupted, type DbError } from "../../base/error.ts";
+import type { MetaStore, MetaValue } from "../../storage/meta-store/meta-store.ts";
+import { type WriterId, writerId } from "../../base/units.ts";
+import type { SavedWriters } from "../log/writers.ts";
+
+/** Key of where the log begins. */
+export const START_KEY = "log/start";
+/** Key of the segments that were closed. */
+export const CLOSED_KEY = "log/closed";
+
+/** Where the log begins. */
+export interface LogStart {
+  /** What counts of all up to this message was taken. */
+  readonly number: number;
+  /** All up to this message may be gone. Below `number` where records that begin up to there end behind it. */
+  readonly from: number;
+  /** `Writers.saved` as of that message. */
+  readonly writers: MetaValue;
+}
+
+/** Records of a writer's segments up to `segment` count if their message is one up to `through`. */
+export interface ClosedSegment {
+  readonly segment: number;
+  readonly through: number;
+}
+
+/** @throws DbError StorageUnavailable when the entry is broken */
+export function readStart(meta: Pick<MetaStore, "get">): LogStart {
+  const value = meta.get(START_KEY);
+  if (value === undefined) return { number: 0, from: 0, writers: [] };
+  const { number, from, writers } = fieldsOf(START_KEY, value);
+  if (!isCount(number) || !isCount(from) || from > number || writers === undefined) throw broken(START_KEY);
+  return { number, from, writers };
+}
+
+/** The entry of a start. */
+export function startEntry({ number, from, writers }: LogStart & { readonly writers: SavedWriters }): MetaValue {
+  return { number, from, writers };
+}
+
+/** @throws DbError StorageUnavailable when the entry is broken */
+export function readClosed(meta: Pick<MetaStore, "get">): Map<WriterId, ClosedSegment> {
+  const value = meta.get(CLOSED_KEY) ?? [];
+  const closed = new Map<WriterId, ClosedSegment>();
+  if (!Array.isArray(value)) throw broken(CLOSED_KEY);
+  for (const one of value as readonly MetaValue[]) {
+    const [writer, segment, through] = Array.isArray(one) ? (one as readonly MetaValue[]) : [];
+    if (!isCount(writer) || !isCount(segment) || !isCount(through)) throw broken(CLOSED_KEY);
+    closed.set(writerId(writer), { segment, through });
+  }
+  return closed;
+}
+
+/** The entry of closed segments. */
+export function closedEntry(closed: ReadonlyMap<WriterId, ClosedSegment>): MetaValue {
+  return Array.from(closed, ([writer, { segment, through }]) => [writer, segment, through]);
+}
+
+function fieldsOf(key: string, value: MetaValue): { readonly [field: string]: MetaValue } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw broken(key);
+  return value as { readonly [field: string]: MetaValue };
+}
+
+function isCount(value: MetaValue | undefined): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function broken(key: string): DbError {
+  return corrupted(`cannot follow the log of a shard: entry ${key} of its manifest is broken`, {
+    file: key,
+    offset: undefined,
+    kind: "structure",
+  });
+}

@@ -1,0 +1,137 @@
+/**
+ * A frontend of a cluster, wired from its settings: everything that clients talk to, and no rows.
+ *
+ *   NATS ─► catalogue, owners of shards ─► engine without rows ─► facade ─► servers
+ *
+ * `stop` goes the other way, as does a start that fails.
+ */
+import { availableParallelism } from "node:os";
+import { systemClock } from "./base/clock.ts";
+import type { RootLog } from "./base/log.ts";
+import { machineMemoryBytes } from "./base/memory/machine-memory.ts";
+import { residentBytes } from "./base/memory/process-memory.ts";
+import { openAccounts, serveClients } from "./clients.ts";
+import { Frontend } from "./cluster/frontend/frontend.ts";
+import { clusterFactsOf } from "./cluster/ownership/cluster-facts.ts";
+import type { Directory } from "./cluster/ownership/directory.ts";
+import { begun, FollowedDirectory } from "./cluster/ownership/followed-directory.ts";
+import { statusOf } from "./cluster/ownership/status.ts";
+import { systemTimers } from "./cluster/ownership/timers.ts";
+import { HttpTransport } from "./cluster/wire/http-transport.ts";
+import { NodeShardClient } from "./cluster/wire/node-shard-client.ts";
+import { openClusterParts } from "./cluster-parts.ts";
+import type { InternalAccess } from "./config/nats-access.ts";
+import type { Settings } from "./config/settings.ts";
+import { type Foundation, layFoundation, useTimeZone } from "./foundation.ts";
+import type { ClusterFacts, ClusterNode } from "./query/system-facts.ts";
+import type { RunningServer } from "./running-server.ts";
+import { probeAddresses } from "./servers.ts";
+import { openStatements } from "./statements.ts";
+import { VERSION } from "./version.ts";
+
+/**
+ * Starts a frontend and resolves when it is ready.
+ *
+ * @param onBug called when a broken invariant was met: the process should end
+ * @throws DbError with one line for the operator
+ */
+export async function startFrontend(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<RunningServer> {
+  await using opened = new AsyncDisposableStack();
+  const started = systemClock.monotonicMillis();
+  const logger = log.logger("main");
+  useTimeZone(settings);
+  const accounts = openAccounts(settings, log, opened);
+  probeAddresses(settings);
+  const foundation = layFoundation(settings, log, opened);
+  const over = Promise.withResolvers<string>();
+  const { frontend, directory, shards, nodeName } = await openFrontend(
+    settings,
+    log,
+    { ...foundation, onBug, onOver: over.resolve },
+    opened,
+  );
+  const self = selfOf(nodeName);
+  const { engine, workers } = frontend;
+  let address = "";
+  const cluster = (): ClusterFacts => clusterFactsOf(statusOf(directory, shards), { ...self, address, memoryBytes: residentBytes() });
+  const db = await openStatements(settings, log, engine, { ...foundation, workers, cluster }, opened);
+  const clients = { ...foundation, ...accounts, role: "frontend" as const, db, ingestThreads: 0, onBug };
+  const { http, addresses } = await serveClients(settings, log, clients, opened);
+  address = new URL(http.url).host;
+  const millis = Math.round(systemClock.monotonicMillis() - started);
+  logger.info({ address: http.url, ...addresses, shards: settings.cluster.shards, version: VERSION, millis }, "ready");
+  const running = opened.move();
+  return {
+    url: http.url,
+    over: over.promise,
+    reload: () => accounts.reloads.run(),
+    stop: async () => {
+      await running.disposeAsync();
+      logger.info({}, "stopped");
+    },
+  };
+}
+
+/** What a frontend is told beside its settings. */
+type Given = Pick<Foundation, "memory" | "scheduler" | "metrics"> & {
+  readonly onBug: (error: Error) => void;
+  /** Called with why when it cannot go on. */
+  readonly onOver: (why: string) => void;
+};
+
+/** A frontend, and what it knows of its cluster. */
+interface OpenFrontend {
+  readonly frontend: Frontend;
+  readonly directory: Directory;
+  readonly shards: number;
+  readonly nodeName: string;
+}
+
+/** This process, for `information_schema.cluster_info`; where it listens is known later. */
+function selfOf(id: string): Omit<ClusterNode, "address"> {
+  return {
+    id,
+    role: "frontend",
+    version: VERSION,
+    startMillis: systemClock.nowMillis(),
+    isDraining: false,
+    cpuMillicores: availableParallelism() * 1000,
+    totalMemoryBytes: machineMemoryBytes(),
+  };
+}
+
+async function openFrontend(settings: Settings, log: RootLog, given: Given, opened: AsyncDisposableStack): Promise<OpenFrontend> {
+  const { memory, scheduler, onBug, onOver } = given;
+  const { port, internal, mirror, nodeName } = await openClusterParts(settings, "frontend", log, opened, onOver);
+  const { shards } = mirror;
+  const logger = log.logger("cluster");
+  const directory = FollowedDirectory.follow({ leases: port.leases, timers: systemTimers, logger });
+  opened.defer(() => directory.close());
+  await begun(directory, systemTimers);
+  const transport = new HttpTransport(credentialsOf(internal));
+  opened.defer(() => transport.close());
+  const client = new NodeShardClient({ shards, owners: directory, transport, log: port.log, clock: systemClock });
+  const frontend = await Frontend.open({
+    port,
+    mirror,
+    client,
+    directory,
+    consistency: settings.cluster.consistency,
+    memory,
+    clock: systemClock,
+    sleep: (millis) => Bun.sleep(millis),
+    scheduler,
+    logger,
+    stallMillis: settings.write.stallTimeoutMs,
+    onBug,
+  });
+  opened.defer(() => frontend.close());
+  return { frontend, directory, shards, nodeName };
+}
+
+/** How data nodes know a frontend, and it them. */
+function credentialsOf({ secret, tlsMode, tls }: InternalAccess): ConstructorParameters<typeof HttpTransport>[0] {
+  if (tlsMode === "disable") return { secret };
+  const { ca, cert, key } = tls;
+  return { secret, tls: { ca, cert: tlsMode === "mutual" ? cert : undefined, key: tlsMode === "mutual" ? key : undefined } };
+}
