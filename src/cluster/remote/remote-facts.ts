@@ -21,14 +21,14 @@ const ALL_FROM = 8;
 const FILES_KEPT = 256;
 
 /** What is known of a table in a shard. */
-export type KnownFacts = Pick<ShardFacts, "statistics" | "timeBounds" | "emptyTags">;
+export type KnownFacts = Pick<ShardFacts, "statistics" | "timeBounds">;
 
 /** What is asked for. */
 export type FactKind = "figures" | "files";
 
 const NO_ROWS: TableStatistics = { rowCount: 0, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: 0 };
 /** There are no rows. */
-const NOTHING: KnownFacts = { statistics: NO_ROWS, timeBounds: undefined, emptyTags: [] };
+const NOTHING: KnownFacts = { statistics: NO_ROWS, timeBounds: undefined };
 /** Nobody knows. */
 const UNKNOWN: KnownFacts = { statistics: NO_ROWS, timeBounds: ALL_TIME };
 
@@ -69,13 +69,6 @@ export class RemoteFacts {
     const answer = this.of(shard).figuresOf(id);
     this.keepUp(shard, id, "figures", answer);
     return answer?.value ?? UNKNOWN;
-  }
-
-  /** Whether a tag may be "" in some series: not where the shard has just said that it is not. */
-  mayBeEmpty(shard: number, id: TableId, tag: string): boolean {
-    const answer = this.of(shard).figuresOf(id);
-    this.keepUp(shard, id, "figures", answer);
-    return answer === undefined || this.now() - answer.at >= OLD_MILLIS || answer.value.emptyTags?.includes(tag) !== false;
   }
 
   /** As last heard; none before that. */
@@ -147,9 +140,7 @@ export class RemoteFacts {
       own.figures.clear();
       own.allAt = at;
     } else own.figures.set(tableId, { value: NOTHING, at });
-    for (const { tableId: id, statistics, timeBounds, emptyTags } of found) {
-      own.figures.set(id, { value: { statistics, timeBounds, emptyTags }, at });
-    }
+    for (const { tableId: id, statistics, timeBounds } of found) own.figures.set(id, { value: { statistics, timeBounds }, at });
   }
 
   private async askFiles(shard: number, tableId: TableId): Promise<void> {

@@ -2,7 +2,6 @@
  * A scan as a plan for the node that has the rows. Tests of tags that the query layer planned go along; others, and those that only this
  * process can make, are made here on the series that come.
  */
-import type { DataType } from "../../column/data-type.ts";
 import { hasParameter, isVolatile, readsCatalog } from "../../query/expression/expression.ts";
 import { encodePlan } from "../../query/operator/contract/plan-bytes.ts";
 import type { PlannedTagPredicate, PlannedRequest, ScanNode } from "../../query/operator/scan/node.ts";
@@ -21,8 +20,6 @@ export type OwnTest = Extract<TagPredicate, { kind: "test" }>;
 /** A scan that is asked elsewhere. */
 export interface AskedScan {
   readonly plan: Uint8Array<ArrayBuffer>;
-  /** Of the columns. */
-  readonly types: readonly DataType[];
   /** Undefined: no test goes along. */
   readonly environment: PlainEnvironment | undefined;
   /** What rows have to meet besides. */
@@ -54,7 +51,7 @@ export function askedScan(table: ScannedTable, request: ScanRequest): AskedScan 
   const { schema } = table;
   const columns = projection.map((name) => ({ name, type: columnNamed(schema, name).type }));
   const node: ScanNode = { kind: "scan", table, columns, request: asked, predicates: [] };
-  return { plan: encodePlan(node), types: columns.map(({ type }) => type), environment, ownTests };
+  return { plan: encodePlan(node), environment, ownTests };
 }
 
 /** Whether all conditions on tags can be tested elsewhere. */

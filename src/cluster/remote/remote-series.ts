@@ -40,23 +40,23 @@ export function tagsOf({ primaryKey, columns }: TableSchema): readonly ColumnSch
   return primaryKey.flatMap((name) => columns.find((column) => column.name === name) ?? []);
 }
 
-/** None yet, of a table of any kind. @param mayBeEmpty whether a tag may be "" in series that are not known here yet */
-export function newRemoteSeries(schema: TableSchema, mayBeEmpty: (tag: string) => boolean): RemoteSeries {
-  return isPhysicalTable(schema) ? new PhysicalRemoteSeries(schema) : new PlainRemoteSeries(schema, mayBeEmpty);
+/** None yet, of a table of any kind. */
+export function newRemoteSeries(schema: TableSchema): RemoteSeries {
+  return isPhysicalTable(schema) ? new PhysicalRemoteSeries(schema) : new PlainRemoteSeries(schema);
 }
 
 /** A registry whose series tell their tags. */
 class RemoteRegistry extends SeriesRegistry {
-  private readonly mayBeEmpty: (tag: string) => boolean;
+  /** Tags that are "" in series of the shard, which may not be here yet. */
+  private readonly empty: Set<string> = new Set();
 
-  constructor(table: string, mayBeEmpty: (tag: string) => boolean) {
-    super(table);
-    this.mayBeEmpty = mayBeEmpty;
+  noteEmpty(position: number): void {
+    const column = this.columns[position];
+    if (column !== undefined) this.empty.add(column.name);
   }
 
-  /** Who asks for "" has to know of series that are not here. */
   override hasValue(column: string, value: string): boolean {
-    return super.hasValue(column, value) || (value === "" && this.mayBeEmpty(column));
+    return super.hasValue(column, value) || (value === "" && this.empty.has(column));
   }
 
   eachTagOf(series: number, each: (column: string, value: string) => void): void {
@@ -72,8 +72,8 @@ class PlainRemoteSeries implements RemoteSeries {
   readonly view: RemoteRegistry;
   private schema: TableSchema | undefined;
 
-  constructor(schema: TableSchema, mayBeEmpty: (tag: string) => boolean) {
-    this.view = new RemoteRegistry(schema.name, mayBeEmpty);
+  constructor(schema: TableSchema) {
+    this.view = new RemoteRegistry(schema.name);
     this.fit(schema);
   }
 
@@ -95,8 +95,9 @@ class PlainRemoteSeries implements RemoteSeries {
     return true;
   }
 
-  register({ count, tags }: DefinedSeries, into: Uint32Array): void {
+  register({ count, tags, emptyTags }: DefinedSeries, into: Uint32Array): void {
     const { view } = this;
+    for (const place of emptyTags) view.noteEmpty(place);
     const codes = Array.from({ length: view.columnCount }, (_, position) => {
       const texts = tags[position];
       const own = new Uint32Array(count);

@@ -13,6 +13,7 @@ import { scalarAt } from "../../column/scalar.ts";
 import type { Table } from "../../table/catalog.ts";
 import { columnNamed } from "../../table/not-found.ts";
 import { ALL_TIME, newScanMetrics, type ScanRequest, type TagPredicate } from "../../table/scan.ts";
+import { markOf, placementOf, shardOf } from "../../table/shards/placement.ts";
 import { tagsOf } from "./remote-series.ts";
 
 const SHARDS = 3;
@@ -120,6 +121,37 @@ test("before it was told times are unbounded, and there are no rows", () => {
   const table = catalog.table("public", "plain") as Table;
   expect([table.timeBounds(), table.statistics().rowCount]).toEqual([ALL_TIME, 0]);
 });
+
+test("tags that are empty in some series are known with the first rows", async () => {
+  await engineSql(machine.engine, "CREATE TABLE e (host STRING, zone STRING, v DOUBLE, ts TIMESTAMP TIME INDEX, PRIMARY KEY (host, zone))");
+  await engineSql(
+    machine.engine,
+    "INSERT INTO e VALUES ('a', NULL, 1, 1), ('a', '', 2, 2), ('b', 'z', 3, 3), ('c', 'z', 4, 4), ('d', 'z', 5, 5)",
+  );
+  const [, there] = tables("e");
+  const numbers = there.series;
+  expect(numbers.hasValue("zone", "")).toBe(false);
+  for await (const _ of there.scan({ ...ALL, numbers, timeRange: { start: 1n, end: 2n } })) {
+    expect([numbers.hasValue("zone", ""), numbers.hasValue("host", "")]).toEqual([isTogether(), false]);
+  }
+});
+
+/** Whether both series of `a` lie in one shard: another one is not asked for its first rows, since it has none. */
+function isTogether(): boolean {
+  const { schema } = tables("e")[0];
+  const placement = placementOf(schema, SHARDS);
+  const shards = [undefined, ""].map((zone) =>
+    shardOf(
+      placement,
+      markOf(
+        placement,
+        placement.tags.map(({ name }) => (name === "host" ? "a" : zone)),
+      ),
+      placement.spans[0]?.spread ?? 1,
+    ),
+  );
+  return shards[0] === shards[1];
+}
 
 test("a limit ends a scan, and nothing stays under way", async () => {
   const [, there] = tables("plain");

@@ -31,7 +31,7 @@ import { StreamSeries } from "./stream-series.ts";
 const SCAN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** What is run, and how. */
-type PlainJob = Pick<FragmentRequest, "plan" | "types" | "environment" | "memoryBytesMax" | "wantsMetrics" | "wantsRuns">;
+type PlainJob = Pick<FragmentRequest, "plan" | "environment" | "memoryBytesMax" | "wantsMetrics" | "wantsRuns">;
 
 /** A piece of an answer that went well. */
 export type AnswerPiece = Exclude<FragmentPiece, { kind: "failed" }>;
@@ -99,13 +99,13 @@ export class RemoteTable implements Table, SeriesKeeper {
     const { timeRange, signal } = request;
     if (timeRange.start >= timeRange.end) return;
     const series = this.seriesOf(request.numbers);
-    const { plan, types, environment, ownTests } = askedScan(this, request);
+    const { plan, environment, ownTests } = askedScan(this, request);
     const tests = ownTests.length === 0 ? undefined : new OwnTests(ownTests, series.view);
     const unpacker = new BatchUnpacker();
     const stream = new StreamSeries(series);
     const { limit = Number.POSITIVE_INFINITY } = request;
     let rows = 0;
-    const job = { plan, types, environment: environment ?? this.ownEnvironment(), memoryBytesMax: SCAN_BYTES_MAX, wantsRuns: true };
+    const job = { plan, environment: environment ?? this.ownEnvironment(), memoryBytesMax: SCAN_BYTES_MAX, wantsRuns: true };
     for await (const piece of this.pieces({ ...job, wantsMetrics: metrics !== undefined }, signal ?? NEVER)) {
       if (piece.kind === "series") this.define(piece, stream, series);
       else if (piece.kind === "end") addMetrics(metrics, piece);
@@ -212,9 +212,9 @@ export class RemoteTable implements Table, SeriesKeeper {
   /** The answer to a fragment over its rows. @throws DbError what running it threw, StorageUnavailable, Cancelled */
   async *pieces(job: PlainJob, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
     const { access } = this.parts;
-    const { plan, types, environment, memoryBytesMax, wantsMetrics, wantsRuns } = job;
+    const { plan, environment, memoryBytesMax, wantsMetrics, wantsRuns } = job;
     const place = await waitWithin(this.place(), { signal });
-    const request = { ...place, plan, types, environment, memoryBytesMax, wantsMetrics, wantsRuns };
+    const request = { ...place, plan, environment, memoryBytesMax, wantsMetrics, wantsRuns };
     for await (const piece of access.client.fragment(request, signal)) {
       if (piece.kind === "failed") throw errorOfTold(piece.error);
       yield piece;
@@ -239,7 +239,7 @@ export class RemoteTable implements Table, SeriesKeeper {
   }
 
   private newSeries(): RemoteSeries {
-    const made = newRemoteSeries(this.schema, (tag) => this.parts.facts.mayBeEmpty(this.shard, this.id, tag));
+    const made = newRemoteSeries(this.schema);
     this.known.set(made.view, made);
     return made;
   }

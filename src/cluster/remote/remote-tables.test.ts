@@ -62,6 +62,7 @@ function elsewhere(schema: TableSchema): Elsewhere {
   const made: Elsewhere = { sizes, shards, millis: 0, tables: undefined as unknown as RemoteTables };
   const tables = new RemoteTables({
     client: shards,
+    lanes: [],
     moments: { catalogVersion: () => 7, ownLast: (shard) => shard * 10 },
     clock: { ...systemClock, monotonicMillis: () => made.millis },
     logger: silentLogger,

@@ -36,6 +36,7 @@ export class StreamSeries {
   /** Number in the stream plus one, by number of the table; 0: none yet. */
   private numbers: Uint32Array = new Uint32Array(0);
   private defined = 0;
+  private isFirst = true;
 
   /** @param view gave the numbers that runs have */
   constructor(table: ScannedTable, view: SeriesView, budget: MemoryBudget) {
@@ -88,7 +89,15 @@ export class StreamSeries {
 
   private frame(fresh: readonly number[]): Uint8Array {
     const sent = this.reads === "codes" ? this.byCodes(fresh) : this.byLabels(fresh);
-    return encodeSeries(fresh.length, this.tags.length, sent);
+    const emptyTags = this.isFirst ? this.emptyTags() : [];
+    this.isFirst = false;
+    return encodeSeries(fresh.length, this.tags.length, sent, emptyTags);
+  }
+
+  /** Of a physical table nobody asks: it has labels of many metrics. */
+  private emptyTags(): readonly number[] {
+    if (isPhysicalTable(this.table.schema)) return [];
+    return [...this.tags.keys()].filter((place) => this.view.hasValue(this.nameAt(place), ""));
   }
 
   private byCodes(fresh: readonly number[]): readonly SentTag[] {

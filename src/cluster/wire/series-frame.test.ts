@@ -49,13 +49,23 @@ test("series come back, frame by frame, with texts that came once", () => {
       let before = 0;
       for (const { count, tags } of frames) {
         const own = Array.from({ length: tagCount }, (_, place) => tags[place] ?? new Array<string | undefined>(count).fill(undefined));
-        expect(reader.read(sender.frame(count, own))).toEqual({ count, tags: own });
+        expect(reader.read(sender.frame(count, own))).toEqual({ count, tags: own, emptyTags: [] });
         before += count;
         expect(reader.count).toBe(before);
       }
     }),
     { seed: 11, numRuns: 300 },
   );
+});
+
+test("empty tags come along, and those of no place are refused", () => {
+  const tags = [{ place: 1, texts: ["a"], codes: Uint32Array.of(1) }];
+  expect(new SeriesReader().read(encodeSeries(1, 3, tags, [0, 2]))).toEqual({
+    count: 1,
+    tags: [[undefined], ["a"], [undefined]],
+    emptyTags: [0, 2],
+  });
+  expect(() => new SeriesReader().read(encodeSeries(1, 3, tags, [3]))).toThrow("an empty tag has place 3");
 });
 
 test("few series of many tags take few bytes, and a text goes once", () => {
@@ -87,10 +97,10 @@ test("damaged frames are refused or read as others, and nothing else happens", (
 test.each([
   ["more series than a frame has", [0x81, 0x20, 0, 0], "4097 series, and 4096 may be there"],
   ["more tags than there may be", [1, 0xff, 0xff, 0x7f, 0], "2097151 tags"],
-  ["places that do not ascend", [1, 3, 2, 1, 1, 1, 65, 0, 1, 1, 1, 1, 65, 0, 1], "a column has place 1"],
-  ["a code of no text", [1, 1, 1, 0, 1, 1, 65, 0, 2], "a tag has code 2, of no text that came"],
-  ["a value of no series", [2, 1, 1, 0, 1, 1, 65, 1, 1, 2, 1], "a value is of series 2 of 2"],
-  ["bytes behind the end", [1, 0, 0, 9], "1 bytes follow its end"],
+  ["places that do not ascend", [1, 3, 0, 2, 1, 1, 1, 65, 0, 1, 1, 1, 1, 65, 0, 1], "a column has place 1"],
+  ["a code of no text", [1, 1, 0, 1, 0, 1, 1, 65, 0, 2], "a tag has code 2, of no text that came"],
+  ["a value of no series", [2, 1, 0, 1, 0, 1, 1, 65, 1, 1, 2, 1], "a value is of series 2 of 2"],
+  ["bytes behind the end", [1, 0, 0, 0, 9], "1 bytes follow its end"],
 ])("%s are refused", (_, bytes, why) => {
   expect(() => new SeriesReader().read(Uint8Array.from(bytes as number[]))).toThrow(why as string);
 });

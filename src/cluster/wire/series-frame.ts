@@ -1,7 +1,7 @@
 /**
  * Series that rows will name, as the payload of a frame (`FORMAT.md`): a column a tag, its texts once a stream.
  *
- *   count │ tags │ columns │ for each: place │ new texts │ dense: a code a series, or sparse: (gap, code) of those that have one
+ *   count │ tags │ empty: count, places │ columns │ for each: place │ new texts │ dense: a code a series, or sparse: (gap, code) of those that have one
  *
  * Columns in which no series has a value are left out: a physical table may have hundreds, of which each series has few.
  */
@@ -25,11 +25,24 @@ export interface SentTag {
   readonly codes: Uint32Array;
 }
 
-/** The payload. @param count at most `SERIES_IN_FRAME_MAX` @param tagCount of the primary key, at most `TAGS_MAX` */
-export function encodeSeries(count: number, tagCount: number, tags: readonly SentTag[]): Uint8Array<ArrayBuffer> {
+/**
+ * The payload.
+ *
+ * @param count at most `SERIES_IN_FRAME_MAX`
+ * @param tagCount of the primary key, at most `TAGS_MAX`
+ * @param emptyTags see `DefinedSeries`
+ */
+export function encodeSeries(
+  count: number,
+  tagCount: number,
+  tags: readonly SentTag[],
+  emptyTags: readonly number[] = [],
+): Uint8Array<ArrayBuffer> {
   const out = new ByteWriter(count * tags.length * 2 + 64);
   out.varint(count);
   out.varint(tagCount);
+  out.varint(emptyTags.length);
+  for (const place of emptyTags) out.varint(place);
   const filled = tags.filter(({ codes }) => firstOf(codes, count) < count);
   out.varint(filled.length);
   for (const { place, texts, codes } of filled) {
@@ -88,6 +101,8 @@ export class SeriesReader {
   private defined(from: ByteReader): DefinedSeries {
     const count = within(from.varint(), SERIES_IN_FRAME_MAX, "series");
     const tagCount = within(from.varint(), TAGS_MAX, "tags");
+    const emptyTags = Array.from({ length: within(from.varint(), tagCount, "empty tags") }, () => from.varint());
+    for (const place of emptyTags) if (place >= tagCount) throw wrong(`an empty tag has place ${place}`);
     const columns = within(from.varint(), tagCount, "columns");
     const empty: readonly undefined[] = new Array<undefined>(count).fill(undefined);
     const tags: (readonly (string | undefined)[])[] = new Array<readonly undefined[]>(tagCount).fill(empty);
@@ -99,7 +114,7 @@ export class SeriesReader {
       tags[place] = this.column(place, count, from);
     }
     if (from.remaining > 0) throw wrong(`${from.remaining} bytes follow its end`);
-    return { count, tags };
+    return { count, tags, emptyTags };
   }
 
   private column(place: number, count: number, from: ByteReader): readonly (string | undefined)[] {

@@ -32,6 +32,11 @@ export interface DefinedSeries {
   readonly count: number;
   /** By place of the tag in the schema's primary key; undefined: NULL. */
   readonly tags: readonly (readonly (string | undefined)[])[];
+  /**
+   * Places of tags that are "" in some series that the shard knows, whether the answer names them or not: PromQL takes "" for absent, and
+   * has to know before it has seen all series. With the first series of an answer; of a physical table there are none.
+   */
+  readonly emptyTags: readonly number[];
 }
 
 /** A piece of the answer to a fragment, in their order. After "end" and "failed" nothing comes. */
@@ -47,11 +52,6 @@ export interface ShardFacts {
   readonly tableId: TableId;
   readonly statistics: TableStatistics;
   readonly timeBounds: TimeRange | undefined;
-  /**
-   * Names of tags that are "" in some series, which PromQL takes for absent (`SeriesView.hasValue`). Undefined: not known, as where all
-   * tables were asked about.
-   */
-  readonly emptyTags?: readonly string[] | undefined;
 }
 
 /** One question about a shard, or a change of its rows. */

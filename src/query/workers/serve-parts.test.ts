@@ -18,7 +18,7 @@ function openOf(control: Int32Array): Open {
   const table = { schema: { database: "public", name: "t", id: 1 } } as unknown as ScannedTable;
   const plan = encodePlan({ kind: "scan", table, columns: COLUMNS, request, predicates: [] });
   const environment = { now: 0n, timeZone: "UTC", database: "public" };
-  const job = { plan, types: [], snapshot: {}, environment, memoryBytesMax: 1 << 20, wantsMetrics: false, wantsRuns: false };
+  const job = { plan, snapshot: {}, environment, memoryBytesMax: 1 << 20, wantsMetrics: false, wantsRuns: false };
   return { kind: "open", fragment: 1, job, control };
 }
 

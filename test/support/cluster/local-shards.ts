@@ -14,6 +14,7 @@ import { PartRunner } from "../../../src/query/workers/part-runner.ts";
 import type { SeriesView } from "../../../src/table/series-view.ts";
 import type { Table } from "../../../src/table/catalog.ts";
 import { timeIndexOf } from "../../../src/table/schema.ts";
+import { isPhysicalTable } from "../../../src/table/metric.ts";
 import type { TableId } from "../../../src/base/units.ts";
 import type { ShardClient } from "../../../src/cluster/wire/shard-client.ts";
 import type { DefinedSeries, FragmentPiece, FragmentRequest, ShardAnswers, ShardCall } from "../../../src/cluster/wire/shard-request.ts";
@@ -66,7 +67,8 @@ export class LocalShards implements ShardClient {
       for (;;) {
         throwIfCancelled(signal);
         const { batches, isDone, workMs, metrics } = await runner.pull(PULL_BYTES, []);
-        for (const batch of batches) {
+        for (const { runs: own, ...rows } of batches) {
+          const batch = { ...rows, runs: request.wantsRuns ? own : undefined };
           const defined = batch.runs === undefined ? undefined : numbers.newOf(batch.runs.series);
           if (defined !== undefined && defined.count > 0) yield { kind: "series", series: structuredClone(defined) };
           const runs = batch.runs === undefined ? undefined : { ...batch.runs, series: numbers.renumbered(batch.runs.series) };
@@ -95,13 +97,7 @@ export class LocalShards implements ShardClient {
       case "facts": {
         const { shard, tableId } = call;
         const tables = tableId === undefined ? this.parts.tables(shard) : [[tableId, this.table(shard, tableId)] as const];
-        return tables.map(([id, table]) => ({
-          tableId: id,
-          statistics: table.statistics(),
-          timeBounds: table.timeBounds(),
-          emptyTags:
-            tableId === undefined ? undefined : tagsOf(table.schema).flatMap(({ name }) => (table.series.hasValue(name, "") ? [name] : [])),
-        }));
+        return tables.map(([id, table]) => ({ tableId: id, statistics: table.statistics(), timeBounds: table.timeBounds() }));
       }
       case "files":
         return this.table(call.shard, call.tableId).files();
@@ -176,11 +172,13 @@ export class LocalShards implements ShardClient {
 class StreamNumbers {
   private readonly names: readonly string[];
   private readonly view: SeriesView;
+  private readonly isPhysical: boolean;
   private readonly numbers: Map<number, number> = new Map();
 
   constructor(table: Table) {
     this.names = tagsOf(table.schema).map(({ name }) => name);
     this.view = table.series;
+    this.isPhysical = isPhysicalTable(table.schema);
   }
 
   newOf(series: Uint32Array): DefinedSeries {
@@ -190,7 +188,18 @@ class StreamNumbers {
       this.numbers.set(number, this.numbers.size);
       fresh.push(number);
     }
-    return { count: fresh.length, tags: this.names.map((name) => fresh.map((number) => this.view.tagOf(name, number))) };
+    const emptyTags =
+      this.isPhysical || this.numbers.size > fresh.length
+        ? []
+        : this.names
+            .keys()
+            .filter((place) => this.isEmpty(place))
+            .toArray();
+    return { count: fresh.length, tags: this.names.map((name) => fresh.map((number) => this.view.tagOf(name, number))), emptyTags };
+  }
+
+  private isEmpty(place: number): boolean {
+    return this.view.hasValue(this.names[place] ?? "", "");
   }
 
   renumbered(series: Uint32Array): Uint32Array {

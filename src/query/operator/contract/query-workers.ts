@@ -1,5 +1,4 @@
 /** What runs fragments of plans beside this thread. */
-import type { DataType } from "../../../column/data-type.ts";
 import type { TextTable } from "../../../column/text-table.ts";
 import type { SeriesRuns } from "../../../column/batch.ts";
 import type { Vector } from "../../../column/vector.ts";
@@ -36,8 +35,6 @@ export interface PlainBatch {
 export interface FragmentJob {
   /** The bytes of a scan of the snapshot's table with operators above it (`plan-bytes.ts`). */
   readonly plan: Uint8Array<ArrayBuffer>;
-  /** Of the columns that it gives. */
-  readonly types: readonly DataType[];
   /** Of the table, as `SharedScan.snapshot`. */
   readonly snapshot: object;
   readonly environment: Omit<Environment, "placeholders">;

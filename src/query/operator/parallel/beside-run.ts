@@ -19,7 +19,7 @@ import { addNodeMetrics, newNodeMetrics, type NodeMetrics } from "../contract/no
 import type { OpenFragment, Pulled, QueryWorkers } from "../contract/query-workers.ts";
 import { requestOf } from "../scan/scan.ts";
 import type { ScanNode } from "../scan/node.ts";
-import { type Fragment, fragmentBytes, fragmentOf, fragmentTypes } from "./fragment.ts";
+import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
 import { wholeOf } from "./parts.ts";
 import { BatchUnpacker } from "./plain-batch.ts";
 import { orHere } from "./run-again.ts";
@@ -215,7 +215,6 @@ class BesideRun {
       const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
       const job = {
         plan: fragmentBytes(this.plan.fragment),
-        types: fragmentTypes(this.plan.fragment),
         snapshot: this.shared.snapshot,
         environment: { now, timeZone, database },
         memoryBytesMax: context.budget.bytesMax,

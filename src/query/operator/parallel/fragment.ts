@@ -5,7 +5,6 @@
  *
  * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
  */
-import type { DataType } from "../../../column/data-type.ts";
 import { hasParameter, isVolatile, readsCatalog } from "../../expression/expression.ts";
 import { type NodeOf, type PlanNode, visitExpressions } from "../contract/node.ts";
 import { encodePlan } from "../contract/plan-bytes.ts";
@@ -46,11 +45,6 @@ export function fragmentBytes({ scan, steps }: Fragment, keepsTags = false): Uin
   let plan: PlanNode = { ...scan, request: keepsTags ? request : { ...request, tagPredicates: [] }, predicates: [] };
   for (const step of steps) plan = { ...step, input: plan };
   return encodePlan(plan);
-}
-
-/** Types of the columns that it gives. */
-export function fragmentTypes({ scan, steps }: Fragment): readonly DataType[] {
-  return (steps.at(-1) ?? scan).columns.map(({ type }) => type);
 }
 
 /** Whether an operator gives the same values each time, and reads nothing of the query around it and nothing that only this thread has. */

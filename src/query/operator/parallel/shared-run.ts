@@ -18,7 +18,7 @@ import { checkCancelled } from "../../../base/scheduler/pace.ts";
 import type { ExecBatch, ExecContext, GroupWatch } from "../contract/exec-context.ts";
 import type { MemoryBudget } from "../../../base/memory/memory-budget.ts";
 import { addNodeMetrics, newNodeMetrics } from "../contract/node-metrics.ts";
-import { type Fragment, fragmentBytes, fragmentOf, fragmentTypes } from "./fragment.ts";
+import { type Fragment, fragmentBytes, fragmentOf } from "./fragment.ts";
 import { beside, besidePlanOf } from "./beside-run.ts";
 import { byKeys } from "./keyed-run.ts";
 import { type KeyedPlan, keyedPlanOf } from "./keyed-plan.ts";
@@ -201,17 +201,17 @@ async function* rowsOf(
   isEager: boolean,
 ): AsyncIterable<ExecBatch> {
   const { workers, fragment } = shareable;
-  const { parts, snapshot, shards } = shared;
+  const { parts, snapshot, shards, keepsTags } = shared;
   const isMerged = shards?.areOrdered === true && fragment.steps.every(({ kind }) => kind === "filter" || kind === "project");
   const { now, timeZone, database } = context.environment; // Placeholders have their values in the plan.
   const job = {
-    plan: fragmentBytes(fragment, shared.keepsTags),
-    types: fragmentTypes(fragment),
+    plan: fragmentBytes(fragment, keepsTags),
     snapshot,
     environment: { now, timeZone, database },
     memoryBytesMax: context.budget.bytesMax,
     wantsMetrics: context.metrics !== undefined,
-    wantsRuns: isMerged,
+    // Rows of a scan say of which series they are: whoever groups by tags goes by that.
+    wantsRuns: isMerged || (keepsTags === true && fragment.steps.every(({ kind }) => kind === "filter")),
   };
   const open = workers.openFragment(job, context.budget);
   const held = context.budget.part("answers of parts");

@@ -118,10 +118,13 @@ export class TableSource implements SeriesSource {
   private async *newest(reading: SeriesReading, request: ScanRequest, run: EvaluationRun): SeriesGroups {
     if (request.timeRange.start >= request.timeRange.end) return;
     const rows = new NewestRows(reading, run, (samples) => this.count(samples));
+    let isFirst = true;
     try {
       const newest: ScanRequest = { ...request, order: "none", newestPerSeries: true };
       for await (const batch of scanInTurns(reading.table, newest, run, this.metrics)) {
         throwIfCancelled(run.signal);
+        if (isFirst && mayHaveEqualSeries(reading.table)) return yield* this.whole(reading, request, run, undefined, true);
+        isFirst = false; // What the range holds is known with its first rows.
         yield rows.add(batch);
         if (run.pace.isDue()) await run.pace.turn();
       }
