@@ -68,6 +68,7 @@ test("the answer to a fragment", () => {
         ["a", "b"],
         [undefined, "ü"],
       ],
+      emptyTags: [1],
     },
   };
   const vectors = [{ kind: "dictionary" as const, codes: Uint32Array.of(1, 0, 1), start: 0, texts: [undefined, "x"] }];
