@@ -14,6 +14,9 @@ export const ALIVE_MILLIS = 2000;
 /** Silence after which a frontend takes a node for dead. Reason: failover takes 8 s; a busy thread may be late by some seconds. */
 export const SILENCE_MILLIS = 10_000;
 
+/** Silence after which a frontend leaves a node where another one owns the shard. Reason: one that lives says so every 2 s. */
+export const QUIET_MILLIS = 3000;
+
 /** How long a frontend looks for an owner that answers. Reason: a shard is open 8 s after its owner died. Error: StorageUnavailable. */
 export const OWNER_MILLIS = 15_000;
 
@@ -35,4 +38,5 @@ export const TAGS_MAX = 65_536;
 /** Most bytes of a text that refuses a request. */
 export const REFUSAL_BYTES_MAX = 4096;
 
+assert(ALIVE_MILLIS < QUIET_MILLIS, "a node that lives is not left");
 assert(ALIVE_MILLIS * 4 < SILENCE_MILLIS, "a node that lives may be late with some of its words");

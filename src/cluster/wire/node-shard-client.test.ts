@@ -9,6 +9,7 @@ import { failureOf } from "../../../test/support/failure-of.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { DbError } from "../../base/error.ts";
+import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Table } from "../../table/catalog.ts";
 import { PortError } from "../port/port-error.ts";
@@ -128,6 +129,35 @@ test("a shard that stays behind fails the fragment, and says so", async () => {
   expect(error.message).toBe("cannot reach shard 0: shard 0 has not seen record 3 and version 0 of the catalogue within 0.2 s");
 });
 
+test("a node that has not heard of the catalogue's version is asked again", async () => {
+  let version = 4;
+  const reach = async (wanted: number): Promise<void> => {
+    if (wanted > version) throw new DbError(StatusCode.StorageUnavailable, `the catalogue is at version ${version}`);
+  };
+  const made = new ShardNode({ catalog: { reach } });
+  made.hosts.set(0, new EngineHost(0, fixture.machine.engine));
+  nodes.set("a", made.service);
+  owners.set("a");
+  const rows = answerOf(clientOf(), fragment({ catalogVersion: 5 }));
+  await Bun.sleep(50);
+  version = 5;
+  expect((await rows).rows.length).toBe(ROWS);
+  const error = await failureOf(answerOf(clientOf(100), fragment({ catalogVersion: 6 })));
+  expect(error.message).toBe("cannot reach shard 0: the catalogue is at version 5");
+});
+
+test("a shard that is lost while it catches up runs elsewhere", async () => {
+  const { node: first, host } = node("a", true);
+  node("b", true).host.apply(3);
+  owners.set("a");
+  const rows = answerOf(clientOf(), fragment({ least: 3 }));
+  await Bun.sleep(50);
+  first.hosts.delete(0);
+  host.lose(new DbError(StatusCode.StorageUnavailable, "the shard is another's"));
+  owners.set("b");
+  expect((await rows).rows.length).toBe(ROWS);
+});
+
 test("a shard that is lost before the first row runs elsewhere", async () => {
   const { node: first, host } = node("a", true);
   node("b", true);
@@ -232,6 +262,36 @@ test("a request that three nodes went away with is not given to a fourth", async
     "cannot reach shard 0: 3 nodes went away while they worked on it; the connection ended",
   );
   expect(times()).toBe(3);
+});
+
+test.each([
+  ["hangs is left", true, ["a", "b"]],
+  ["says that it works is not", false, ["a"]],
+] as const)("while another one owns the shard, a node that %s", async (_, hangs, want) => {
+  const asked: string[] = [];
+  owners.set("a");
+  const answer = bytesOf({ kind: FRAME.answer, payload: encodeAnswer("flush", null) });
+  const transport: NodeTransport = {
+    async *ask({ address }, signal) {
+      asked.push(address);
+      if (address === "b") return yield answer;
+      if (hangs) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throwIfCancelled(signal);
+      yield bytesOf();
+      for (let i = 0; i < 8; i++) {
+        await Bun.sleep(500);
+        throwIfCancelled(signal);
+        yield bytesOf(ALIVE).subarray(4);
+      }
+      yield answer.subarray(4);
+    },
+  };
+  const parts = { shards: 1, owners, transport, log: { last: async () => 0 }, clock: systemClock };
+  const call = new NodeShardClient(parts).call(FLUSH);
+  await Bun.sleep(50);
+  owners.set("b");
+  expect(await call).toBeNull();
+  expect(asked).toEqual([...want]);
 });
 
 test("the newest record is asked for again while servers elect", async () => {

@@ -6,13 +6,12 @@
  *     ▲       └─ nobody there, refused, silent, cut off ─► owners change, or 200 ms ─┐
  *     └──────────────────────────────────────────────────────────────────────────────┘   for 15 s since a node worked on it
  *
+ * A node that says nothing is left as soon as another one owns the shard: one that hangs is not waited for.
  * A request that was under way on several nodes when they went away is not given to another one: it may be why they did.
  *
  * What changes rows by what it finds there (delete, truncate) is asked again only where it is sure that nothing had begun.
  */
 import { DbError } from "../../base/error.ts";
-import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
-import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -23,17 +22,11 @@ import { FrameReader, type ReadFrame } from "./frames.ts";
 import { AGAIN_MILLIS, OWNER_MILLIS } from "./limits.ts";
 import { type NodeRequest, type NodeTransport, NotAnswered } from "./node-transport.ts";
 import { encodeCall, encodeFragment } from "./requests.ts";
+import { Attempt, type Owners, OwnerSearch } from "./owner-search.ts";
 import { typesOfPlan } from "./plan-types.ts";
 import type { ShardClient } from "./shard-client.ts";
 import type { FragmentPiece, FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
 import { SharedQuestions } from "./shared-questions.ts";
-
-/** Who owns shards, as the leases say. */
-export interface Owners {
-  ownerOf(shard: number): { readonly address: string } | undefined;
-  /** Resolves when anything differs from now. */
-  nextChange(): Promise<void>;
-}
 
 /** What a client is made of. */
 export interface ShardClientParts {
@@ -46,9 +39,6 @@ export interface ShardClientParts {
   /** How long it looks for an owner that answers. Default: `OWNER_MILLIS`. */
   readonly ownerMillis?: number;
 }
-
-/** Most nodes that may go away with a request. */
-const LOST_MAX = 3;
 
 /** Whether a call may be done twice. */
 const MAY_REPEAT: Readonly<Record<ShardCall["kind"], boolean>> = {
@@ -102,7 +92,7 @@ export class NodeShardClient implements ShardClient {
       let isOut = false;
       try {
         const reader = new FragmentReader(types);
-        for await (const frame of this.frames({ address, path: "/v1/shard/fragment", body, mayReuse: true }, signal)) {
+        for await (const frame of this.frames({ address, path: "/v1/shard/fragment", body, mayReuse: true }, request.shard, true, signal)) {
           const piece = reader.read(frame);
           if (piece.kind !== "refused") search.heard();
           if (piece.kind === "alive") continue;
@@ -129,7 +119,12 @@ export class NodeShardClient implements ShardClient {
     for (;;) {
       const address = await search.owner();
       try {
-        for await (const frame of this.frames({ address, path: "/v1/shard/call", body, mayReuse: mayRepeat }, signal)) {
+        for await (const frame of this.frames(
+          { address, path: "/v1/shard/call", body, mayReuse: mayRepeat },
+          call.shard,
+          mayRepeat,
+          signal,
+        )) {
           const piece = readAnswer(kind, frame);
           if (piece.kind === "alive") search.heard();
           if (piece.kind === "answer") return piece.answer;
@@ -146,87 +141,28 @@ export class NodeShardClient implements ShardClient {
   }
 
   private search(shard: number, signal: AbortSignal): OwnerSearch {
-    return new OwnerSearch(shard, this.parts, signal);
+    const { owners, clock, ownerMillis } = this.parts;
+    return new OwnerSearch(shard, { owners, clock, millis: ownerMillis ?? OWNER_MILLIS }, signal);
   }
 
-  private async *frames(request: NodeRequest, signal: AbortSignal): AsyncGenerator<ReadFrame> {
+  /** @param mayLeave whether it may be left to ask another node */
+  private async *frames(request: NodeRequest, shard: number, mayLeave: boolean, signal: AbortSignal): AsyncGenerator<ReadFrame> {
+    const { owners, clock, transport } = this.parts;
+    const attempt = new Attempt(request.address, shard, { owners, clock }, signal);
+    if (mayLeave) attempt.watch();
     const reader = new FrameReader(`node ${request.address}`);
-    for await (const piece of this.parts.transport.ask(request, signal)) {
-      reader.add(piece);
-      for (let frame = reader.next(); frame !== undefined; frame = reader.next()) yield frame;
-    }
-    if (!reader.isBetween) throw new NotAnswered(`node ${request.address} ended its answer within a frame`, true);
-  }
-}
-
-/** Looks for the owner of a shard on behalf of one request. */
-class OwnerSearch {
-  private readonly shard: number;
-  private readonly parts: ShardClientParts;
-  private readonly signal: AbortSignal;
-  private readonly millis: number;
-  private since: number;
-  /** When a node said last that it works on the request. */
-  private heardMillis: number | undefined;
-  private lost = 0;
-  private lastWhy: NotAnswered | undefined;
-
-  constructor(shard: number, parts: ShardClientParts, signal: AbortSignal) {
-    this.shard = shard;
-    this.parts = parts;
-    this.signal = signal;
-    this.millis = parts.ownerMillis ?? OWNER_MILLIS;
-    this.since = parts.clock.monotonicMillis();
-  }
-
-  /** The address of the owner, once there is one. @throws DbError StorageUnavailable, Cancelled */
-  async owner(): Promise<string> {
-    const { owners } = this.parts;
-    for (;;) {
-      throwIfCancelled(this.signal);
-      const change = owners.nextChange(); // Before it is looked: none is missed.
-      const owner = owners.ownerOf(this.shard);
-      if (owner !== undefined) return owner.address;
-      await this.waitFor(change, this.left());
-    }
-  }
-
-  /** Says that a node works on the request. */
-  heard(): void {
-    this.heardMillis = this.parts.clock.monotonicMillis();
-  }
-
-  /** Resolves when it is worth asking again. @throws DbError StorageUnavailable, Cancelled */
-  async again(why: NotAnswered): Promise<void> {
-    this.lastWhy = why;
-    if (why.mayHaveBegun && this.heardMillis !== undefined) {
-      this.since = this.heardMillis;
-      this.lost++;
-    }
-    this.heardMillis = undefined;
-    if (this.lost >= LOST_MAX) throw this.unavailable(`${this.lost} nodes went away while they worked on it; ${why.message}`);
-    const left = this.left();
-    await this.waitFor(this.parts.owners.nextChange(), Math.min(AGAIN_MILLIS, left));
-  }
-
-  private left(): number {
-    const left = this.since + this.millis - this.parts.clock.monotonicMillis();
-    if (left > 0) return left;
-    throw this.unavailable(this.lastWhy?.message ?? "no node owns it");
-  }
-
-  private unavailable(why: string): DbError {
-    const options = { cause: this.lastWhy, retryAfterSeconds: 1 };
-    return new DbError(StatusCode.StorageUnavailable, `cannot reach shard ${this.shard}: ${why}`, options);
-  }
-
-  private async waitFor(change: Promise<void>, millis: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, millis);
     try {
-      await waitWithin(Promise.race([change, promise]), { signal: this.signal });
+      for await (const piece of transport.ask(request, attempt.signal)) {
+        attempt.rests(); // The time until the next piece is asked for is the reader's.
+        reader.add(piece);
+        for (let frame = reader.next(); frame !== undefined; frame = reader.next()) yield frame;
+        attempt.waits();
+      }
+      if (!reader.isBetween) throw new NotAnswered(`node ${request.address} ended its answer within a frame`, true);
+    } catch (error) {
+      throw attempt.left ?? error;
     } finally {
-      clearTimeout(timer);
+      attempt.end();
     }
   }
 }

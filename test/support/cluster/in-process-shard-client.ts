@@ -3,7 +3,8 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { throwIfCancelled } from "../../../src/base/scheduler/cancel.ts";
 import type { LogService } from "../../../src/cluster/port/log-service.ts";
 import type { ShardService } from "../../../src/cluster/serve/shard-service.ts";
-import { NodeShardClient, type Owners } from "../../../src/cluster/wire/node-shard-client.ts";
+import { NodeShardClient } from "../../../src/cluster/wire/node-shard-client.ts";
+import type { Owners } from "../../../src/cluster/wire/owner-search.ts";
 import { type NodeRequest, type NodeTransport, NotAnswered } from "../../../src/cluster/wire/node-transport.ts";
 
 /** Nodes by their addresses. Who is taken out is dead: its answers end where they are. */

@@ -1,7 +1,8 @@
 /**
  * DELETE: rows that the WHERE matches are deleted by their tags and time (contract query.md 1.6).
  *
- * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan (`delete-matching.ts`), where the rows are.
+ * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan, where the rows are
+ * (`delete-matching.ts`).
  */
 import { assert } from "../../../base/assert.ts";
 import { DbError, invalidArguments } from "../../../base/error.ts";
