@@ -11,7 +11,7 @@ plugin({
     build.onLoad({ filter: /\/src\/standalone\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
       if (!text.includes(WHERE)) throw new Error(`${path} makes its database in another way`);
-      const imports = `import { remoteEngine, remoteWorkers } from ${JSON.stringify(`${HERE}/remote-catalog.ts`)};\n`;
+      const imports = `import { remoteEngine, remoteWorkers } from ${JSON.stringify(`${HERE}/remote-server.ts`)};\n`;
       return { contents: imports + text.replace(WHERE, INSTEAD), loader: "ts" };
     });
   },
