@@ -47,6 +47,7 @@ import { runGrpc } from "./macro/grpc/grpc-bench.ts";
 import { grpcText } from "./macro/grpc/grpc-report.ts";
 import { runWires } from "./macro/wires/wires-bench.ts";
 import { runMicro } from "./micro/run.ts";
+import { runCapacity } from "./capacity/capacity.ts";
 import { HELP, type Options, parseOptions, UsageError } from "./options.ts";
 
 const SMALL_SHAPE: Shape = { rowsPerBatch: 1000, connections: 16 };
@@ -72,6 +73,7 @@ async function buildServer(): Promise<void> {
 
 /** Runs one command line and returns the exit status. */
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === "capacity") return runCapacity(args.slice(1));
   const options = parseOptions(args, process.env);
   if (options === undefined) {
     process.stdout.write(HELP);

@@ -52,6 +52,7 @@ Examples:
   bun bench series                             a table of 1,000,000 series: ingest, point queries, memory, starts
   bun bench tables                             10,000 tables of 10 rows: ingest, memory, replay, flush, /metrics, starts
   bun bench columns                            a table of 1,000 columns beside one of 10
+  bun bench capacity                           what clusters of 1 to 100 nodes need, reckoned; it has a --help of its own
   bun bench micro wal                          the benchmarks beside the code whose path holds "wal"
 
 Usage:

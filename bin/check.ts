@@ -1,12 +1,18 @@
 /**
  * The whole gate, as one command: types, lint, format, dead code, tests. Every step runs even when an earlier one failed, so that one
  * run tells everything; a failed step counts as one failure beside the failed tests. The last line is `N passed, N failed`.
+ *
+ *   build ─► tests ──────────────────────────────────────────┐
+ *         └► format ─► types ─► lint ─► dead code, after them ┴► what failed, the count
+ *
+ * Tests often wait, for a server or a timer: steps beside them get what they leave of the processors, and no more (`nice`).
  */
 import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { freemem, tmpdir } from "node:os";
 import { DISK_VARIABLE } from "../test/support/disk-folder.ts";
 import { memoryFolder } from "./test-folder.ts";
-import { type TestCount, parseTestCount } from "./test-count.ts";
+import { type TestCount, parseTestCount, sumOfCounts } from "./test-count.ts";
+import { TEST_GROUPS, type TestGroup, testArguments } from "./test-groups.ts";
 
 /** One command of the gate. */
 interface Step {
@@ -14,23 +20,21 @@ interface Step {
   readonly command: readonly string[];
 }
 
-/** Servers of the tests start from the build, as those of users do: in half the time. */
-const BUILD_SCRIPT = "bin/build-server.ts";
-/** In order of their time, cheapest first, but for the build. Tests run last, since their summary gives the counts. */
+/** Servers of the tests start from the build, as those of users do: in half the time. So it is there before them. */
+const BUILD: Step = { name: "build", command: ["run", "bin/build-server.ts"] };
+/** Beside the tests, one after the other, cheapest first. */
 const STEPS: readonly Step[] = [
-  { name: "build", command: [BUILD_SCRIPT] },
-  { name: "format", command: ["biome", "format", "--reporter=summary"] },
-  { name: "types", command: ["tsc", "--noEmit"] },
-  { name: "types of the dashboard", command: ["tsc", "--noEmit", "-p", "src/dashboard"] },
-  { name: "lint", command: ["oxlint", "--type-aware", "src", "test", "bench", "bin"] },
-  { name: "dead code", command: ["knip"] },
+  { name: "format", command: ["x", "--no-install", "biome", "format", "--reporter=summary"] },
+  { name: "types", command: ["x", "--no-install", "tsc", "--noEmit"] },
+  { name: "types of the dashboard", command: ["x", "--no-install", "tsc", "--noEmit", "-p", "src/dashboard"] },
+  { name: "lint", command: ["x", "--no-install", "oxlint", "--type-aware", "src", "test", "bench", "bin"] },
+  { name: "dead code", command: ["x", "--no-install", "knip"] },
 ];
 
-/**
- * Three workers on two cores, for which the gate's promise of ten minutes is: many tests wait for a server. Each test file has a global
- * object of its own.
- */
-const TEST_COMMAND: readonly string[] = [process.execPath, "test", "--parallel=3", "--timeout=20000"];
+/** Memory that has to be free for steps to run beside tests: types take 2.2 GiB, tests and their servers some hundred MiB at a time. */
+const BESIDE_BYTES_MIN = 6 * 1024 ** 3;
+/** A command that gives way to all others, where there is one. */
+const GIVING_WAY: readonly string[] = Bun.which("nice") === null ? [] : ["nice", "-n", "19"];
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -40,16 +44,24 @@ function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }
 
-/** Runs one step; its output is shown only when it fails. */
-async function runStep(step: Step): Promise<boolean> {
+/** Runs one step. Returns what it wrote when it failed, undefined when all is well. */
+async function runStep({ name, command }: Step, wrapper: readonly string[] = []): Promise<string | undefined> {
   const start = performance.now();
-  const run = step.command[0] === BUILD_SCRIPT ? ["run"] : ["x", "--no-install"];
-  const child = Bun.spawn([process.execPath, ...run, ...step.command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([...wrapper, process.execPath, ...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, err, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  const ok = status === 0;
-  say(`${ok ? "ok  " : "FAIL"} ${step.name.padEnd(10)} ${secondsSince(start)}   ${step.command.join(" ")}`);
-  if (!ok) say(`${out}${err}`.trimEnd());
-  return ok;
+  const line = `${name.padEnd(10)} ${secondsSince(start)}   ${command.join(" ")}`;
+  say(`${status === 0 ? "ok  " : "FAIL"} ${line}`);
+  return status === 0 ? undefined : `FAIL ${line}\n${`${out}${err}`.trimEnd()}`;
+}
+
+/** Runs all steps that need nothing of the tests. Returns what those wrote that failed. */
+async function runSteps(): Promise<readonly string[]> {
+  const failures: string[] = [];
+  for (const step of STEPS) {
+    const failure = await runStep(step, GIVING_WAY);
+    if (failure !== undefined) failures.push(failure);
+  }
+  return failures;
 }
 
 /** Copies a stream to stderr as it comes and keeps its text. */
@@ -63,9 +75,8 @@ async function relay(stream: ReadableStream<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Runs the tests, their output shown as it comes. */
+/** Runs the tests, group by group, their output shown as it comes. */
 async function runTests(): Promise<TestCount> {
-  const start = performance.now();
   const folder = memoryFolder();
   const env = folder === undefined ? process.env : { ...process.env, TMPDIR: folder, [DISK_VARIABLE]: tmpdir() };
   const remove = (): void => {
@@ -77,19 +88,28 @@ async function runTests(): Promise<TestCount> {
       process.exit(1);
     });
   }
-  const child = Bun.spawn([...TEST_COMMAND], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [out, err, status] = await Promise.all([relay(child.stdout), relay(child.stderr), child.exited]);
+  const counts: TestCount[] = [];
+  for (const group of TEST_GROUPS) counts.push(await runGroup(group, env));
   remove();
+  return sumOfCounts(counts);
+}
+
+async function runGroup(group: TestGroup, env: NodeJS.ProcessEnv): Promise<TestCount> {
+  const start = performance.now();
+  const command = testArguments(group);
+  const child = Bun.spawn([process.execPath, ...command], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, err, status] = await Promise.all([relay(child.stdout), relay(child.stderr), child.exited]);
   const count = parseTestCount(`${out}\n${err}`, status);
-  say(`${count.failed === 0 ? "ok  " : "FAIL"} ${"tests".padEnd(10)} ${secondsSince(start)}   bun ${TEST_COMMAND.slice(1).join(" ")}`);
+  say(`${count.failed === 0 ? "ok  " : "FAIL"} ${"tests".padEnd(10)} ${secondsSince(start)}   bun ${command.join(" ")}`);
   return count;
 }
 
-let failedSteps = 0;
-for (const step of STEPS) {
-  if (!(await runStep(step))) failedSteps += 1;
-}
-const tests = await runTests();
-const failed = failedSteps + tests.failed;
+const built = await runStep(BUILD);
+const steps = runSteps();
+if (freemem() < BESIDE_BYTES_MIN) await steps;
+const [others, tests] = await Promise.all([steps, runTests()]);
+const failures = built === undefined ? others : [built, ...others];
+for (const failure of failures) say(failure); // Below the output of the tests, which is long.
+const failed = failures.length + tests.failed;
 say(`${tests.passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -19,6 +19,12 @@ export function parseTestCount(output: string, status: number): TestCount {
   return { passed, failed };
 }
 
+/** The count of several runs together. */
+export function sumOfCounts(counts: readonly TestCount[]): TestCount {
+  const sum = (one: (count: TestCount) => number): number => counts.reduce((total, count) => total + one(count), 0);
+  return { passed: sum(({ passed }) => passed), failed: sum(({ failed }) => failed) };
+}
+
 /** The number before `word` in the last line that is nothing else. */
 function lastNumber(output: string, word: string): number | undefined {
   const last = [...output.matchAll(new RegExp(`^\\s*(\\d+) ${word}\\s*$`, "gm"))].at(-1)?.[1];

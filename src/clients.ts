@@ -7,6 +7,7 @@ import { Reloads } from "./base/process/reloads.ts";
 import type { Tracer } from "./base/trace/tracer.ts";
 import { buildInfo } from "./build-info.ts";
 import { renderConfig } from "./config/render.ts";
+import type { Role } from "./config/role.ts";
 import type { Settings } from "./config/settings.ts";
 import type { AccountProvider } from "./db/auth/user.ts";
 import { createUserProvider } from "./db/auth/user-provider.ts";
@@ -57,6 +58,7 @@ interface Listener {
 
 /** What serving needs beside the foundation. */
 export interface ClientParts extends Foundation, Accounts {
+  readonly role: Role;
   readonly db: Db;
   /** Threads that take writes beside this one. */
   readonly ingestThreads: number;
@@ -70,7 +72,7 @@ export async function serveClients(
   parts: ClientParts,
   opened: AsyncDisposableStack,
 ): Promise<ClientServers> {
-  const { db, scheduler, userProvider, metrics, tracer, memory, profiledThreads, ingestThreads, onBug } = parts;
+  const { role, db, scheduler, userProvider, metrics, tracer, memory, profiledThreads, ingestThreads, onBug } = parts;
   const listeners: Listener[] = [];
   opened.defer(async () => void (await Promise.all(listeners.map((each) => each.stop(STOP_GRACE_MILLIS)))));
   const control = sharedControl(log, tracer);
@@ -87,8 +89,8 @@ export async function serveClients(
     metrics,
     tracer,
     memory,
-    build: buildInfo(),
-    configText: () => renderConfig(settings),
+    build: buildInfo(role),
+    configText: () => renderConfig(settings, role),
     dashboardFolder: fileURLToPath(new URL("./dashboard/gen", import.meta.url)),
     log: control,
     setTracing: (isOn) => control.setTracing(isOn),

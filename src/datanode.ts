@@ -7,12 +7,14 @@
  */
 import { mkdir } from "node:fs/promises";
 import { systemClock } from "./base/clock.ts";
+import { errorText } from "./base/error.ts";
 import type { RootLog } from "./base/log.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { MemoryPool } from "./base/memory/server-memory.ts";
 import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { DataNode } from "./cluster/ownership/data-node.ts";
+import { registerShardMetrics } from "./cluster/ownership/ownership-metrics.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import { RunningRequests } from "./cluster/serve/running-requests.ts";
 import { type ShardListener, type ShardListenerOptions, startShardListener } from "./cluster/serve/listener.ts";
@@ -122,6 +124,11 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
   });
   const listener = startShardListener(listenerOptions(settings, internal), {
     service,
+    drain: () => {
+      if (node === undefined) return false;
+      node.drain().catch((error: unknown) => logger.error({ error: errorText(error) }, "cannot give all shards away"));
+      return true;
+    },
     registry: metrics,
     metrics: served,
     pool: new MemoryPool(memory, "request_bodies", memory.bytesMax / 8),
@@ -134,11 +141,13 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
     facts: { id: nodeName, address: advertisedAddressOf(cluster, listener.port), version: VERSION },
     shards: mirror.shards,
     openShard,
+    beforeHandOver: ({ engine }) => engine.flushAhead(),
     timers: systemTimers,
     logger: log.logger("cluster"),
     onOusted: (why) => over.resolve(why.message),
   });
   const member = node;
+  registerShardMetrics(metrics, () => member.directory.nodes().find(({ id }) => id === nodeName)?.shards ?? new Map());
   opened.defer(() => member.stop());
   const url = urlOf(listener, settings, internal);
   logger.info({ address: url, node: nodeName, shards: mirror.shards, version: VERSION }, "ready");

@@ -5,18 +5,28 @@
  *
  * `stop` goes the other way, as does a start that fails.
  */
+import { availableParallelism } from "node:os";
 import { systemClock } from "./base/clock.ts";
 import type { RootLog } from "./base/log.ts";
+import { machineMemoryBytes } from "./base/memory/machine-memory.ts";
+import { residentBytes } from "./base/memory/process-memory.ts";
 import { openAccounts, serveClients } from "./clients.ts";
 import { Frontend } from "./cluster/frontend/frontend.ts";
+import { registerLaneMetrics } from "./cluster/lanes/lane-metrics.ts";
+import { clusterFactsOf } from "./cluster/ownership/cluster-facts.ts";
+import type { Directory } from "./cluster/ownership/directory.ts";
 import { begun, FollowedDirectory } from "./cluster/ownership/followed-directory.ts";
+import { registerClusterMetrics } from "./cluster/ownership/ownership-metrics.ts";
+import { statusOf } from "./cluster/ownership/status.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import { HttpTransport } from "./cluster/wire/http-transport.ts";
 import { NodeShardClient } from "./cluster/wire/node-shard-client.ts";
 import { openClusterParts } from "./cluster-parts.ts";
+import { FreshDb } from "./db/fresh-db.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
 import { type Foundation, layFoundation, useTimeZone } from "./foundation.ts";
+import type { ClusterFacts, ClusterNode } from "./query/system-facts.ts";
 import type { RunningServer } from "./running-server.ts";
 import { probeAddresses } from "./servers.ts";
 import { openStatements } from "./statements.ts";
@@ -37,10 +47,23 @@ export async function startFrontend(settings: Settings, log: RootLog, onBug: (er
   probeAddresses(settings);
   const foundation = layFoundation(settings, log, opened);
   const over = Promise.withResolvers<string>();
-  const frontend = await openFrontend(settings, log, { ...foundation, onBug, onOver: over.resolve }, opened);
+  const { frontend, directory, shards, nodeName } = await openFrontend(
+    settings,
+    log,
+    { ...foundation, onBug, onOver: over.resolve },
+    opened,
+  );
+  const self = selfOf(nodeName);
   const { engine, workers } = frontend;
-  const db = await openStatements(settings, log, engine, { ...foundation, workers }, opened);
-  const { http, addresses } = await serveClients(settings, log, { ...foundation, ...accounts, db, ingestThreads: 0, onBug }, opened);
+  registerLaneMetrics(foundation.metrics, () => frontend.laneFigures);
+  registerClusterMetrics(foundation.metrics, () => statusOf(directory, shards));
+  let address = "";
+  const cluster = (): ClusterFacts => clusterFactsOf(statusOf(directory, shards), { ...self, address, memoryBytes: residentBytes() });
+  const local = await openStatements(settings, log, engine, { ...foundation, workers, cluster }, opened);
+  const db = new FreshDb(local, (signal) => frontend.refresh(signal));
+  const clients = { ...foundation, ...accounts, role: "frontend" as const, db, ingestThreads: 0, onBug };
+  const { http, addresses } = await serveClients(settings, log, clients, opened);
+  address = new URL(http.url).host;
   const millis = Math.round(systemClock.monotonicMillis() - started);
   logger.info({ address: http.url, ...addresses, shards: settings.cluster.shards, version: VERSION, millis }, "ready");
   const running = opened.move();
@@ -62,9 +85,30 @@ type Given = Pick<Foundation, "memory" | "scheduler" | "metrics"> & {
   readonly onOver: (why: string) => void;
 };
 
-async function openFrontend(settings: Settings, log: RootLog, given: Given, opened: AsyncDisposableStack): Promise<Frontend> {
+/** A frontend, and what it knows of its cluster. */
+interface OpenFrontend {
+  readonly frontend: Frontend;
+  readonly directory: Directory;
+  readonly shards: number;
+  readonly nodeName: string;
+}
+
+/** This process, for `information_schema.cluster_info`; where it listens is known later. */
+function selfOf(id: string): Omit<ClusterNode, "address"> {
+  return {
+    id,
+    role: "frontend",
+    version: VERSION,
+    startMillis: systemClock.nowMillis(),
+    isDraining: false,
+    cpuMillicores: availableParallelism() * 1000,
+    totalMemoryBytes: machineMemoryBytes(),
+  };
+}
+
+async function openFrontend(settings: Settings, log: RootLog, given: Given, opened: AsyncDisposableStack): Promise<OpenFrontend> {
   const { memory, scheduler, onBug, onOver } = given;
-  const { port, internal, mirror } = await openClusterParts(settings, "frontend", log, opened, onOver);
+  const { port, internal, mirror, nodeName } = await openClusterParts(settings, "frontend", log, opened, onOver);
   const { shards } = mirror;
   const logger = log.logger("cluster");
   const directory = FollowedDirectory.follow({ leases: port.leases, timers: systemTimers, logger });
@@ -88,7 +132,7 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
     onBug,
   });
   opened.defer(() => frontend.close());
-  return frontend;
+  return { frontend, directory, shards, nodeName };
 }
 
 /** How data nodes know a frontend, and it them. */

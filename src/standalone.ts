@@ -64,7 +64,12 @@ export async function startStandalone(
   probeAddresses(settings);
   const database = await openDatabase(settings, log, onBug, opened);
   const { memory, shared, queryThreads, scheduler } = database;
-  const clients = await serveClients(settings, log, { ...database, ...accounts, ingestThreads: shared.threads, onBug }, opened);
+  const clients = await serveClients(
+    settings,
+    log,
+    { ...database, ...accounts, role: "standalone", ingestThreads: shared.threads, onBug },
+    opened,
+  );
   const { http, control } = clients;
   const threads = await startIngestThreads({ ...database, ...clients, settings, log, script: threadScript, onBug });
   database.afterEngine.defer(() => threads.end());

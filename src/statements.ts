@@ -24,6 +24,7 @@ import { LimitWatch } from "./engine/health/limit-watch.ts";
 import type { Foundation } from "./foundation.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
 import { registerPlanMetrics } from "./query/known-plans/plan-metrics.ts";
+import type { ClusterFacts } from "./query/system-facts.ts";
 import type { QueryWorkers } from "./query/operator/contract/query-workers.ts";
 import { CallThreads } from "./query/workers/call-threads.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
@@ -38,22 +39,30 @@ const FREE_PART = 1 / 16;
 /** What runs parts of large scans; closed with the statements. */
 type Workers = QueryWorkers & { close?(): void };
 
+/** What statements need beside the settings. */
+interface StatementParts extends Omit<Foundation, "pages"> {
+  readonly workers: Workers | undefined;
+  /** Of a frontend. */
+  readonly cluster?: () => ClusterFacts;
+}
+
 /** Opens the facade; `opened` closes it. @throws DbError StorageUnavailable */
 export async function openStatements(
   settings: Settings,
   log: RootLog,
   engine: Engine,
-  { memory, metrics, tracer, scheduler, workers }: Omit<Foundation, "pages"> & { readonly workers: Workers | undefined },
+  { memory, metrics, tracer, scheduler, workers, cluster }: StatementParts,
   opened: AsyncDisposableStack,
 ): Promise<LocalDb> {
-  const spill = await openPrivateSpill(settings, log);
+  const spill = await openPrivateSpill(settings, log, cluster === undefined);
   const plans = new KnownPlans(settings.query.planCacheBytesMax);
   memory.register("plans", plans);
   registerPlanMetrics(metrics, plans);
   const watch = statementWatch(settings, { metrics, logger: log.logger("query") }, tracer);
   const limits = { ...statementLimits(settings, memory), spill, workers, plans, watch };
   for (const each of [workers, limits.calls]) opened.defer(() => each?.close?.());
-  const db = new LocalDb(engine, scheduler, limits, buildInfo(), externalFiles(settings.storage));
+  const known = { ...buildInfo(), ...(cluster === undefined ? {} : { cluster }) };
+  const db = new LocalDb(engine, scheduler, limits, known, externalFiles(settings.storage));
   const slow = keepSlowStatements(settings, db, watch, log);
   opened.defer(() => slow?.flush());
   registerTableMetrics(metrics, engine, db, spill);
@@ -75,15 +84,15 @@ function registerTableMetrics(metrics: MetricRegistry, engine: Engine, db: Local
 }
 
 /** Closes the server's folders to other users. That of COPY is the operator's where it lies elsewhere: others may put files there. */
-async function keepAllPrivate({ storage, wal, query }: Settings, log: RootLog): Promise<void> {
-  const folders = [storage.dataHome, wal.dir, ...(query.spillBytesMax === 0 ? [] : [query.spillDir])];
+async function keepAllPrivate({ storage, wal, query }: Settings, log: RootLog, hasLog: boolean): Promise<void> {
+  const folders = [storage.dataHome, ...(hasLog ? [wal.dir] : []), ...(query.spillBytesMax === 0 ? [] : [query.spillDir])];
   for (const folder of new Set(folders)) await keepPrivate(folder, log.logger("storage"));
 }
 
 /** `openSpillFolder`, with all folders closed to others before a statement runs. @throws DbError StorageUnavailable */
-async function openPrivateSpill(settings: Settings, log: RootLog): Promise<SpillFolder | undefined> {
+async function openPrivateSpill(settings: Settings, log: RootLog, hasLog: boolean): Promise<SpillFolder | undefined> {
   const spill = await openSpillFolder(settings);
-  await keepAllPrivate(settings, log);
+  await keepAllPrivate(settings, log, hasLog);
   return spill;
 }
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseTestCount, type TestCount } from "../bin/test-count.ts";
+import { parseTestCount, sumOfCounts, type TestCount } from "../bin/test-count.ts";
+import { TEST_GROUPS, TIMES_FILE } from "../bin/test-groups.ts";
 import { ROOT } from "./tidy/source-tree.ts";
 
 describe("the count of a test run", () => {
@@ -20,6 +21,37 @@ describe("the count of a test run", () => {
   ];
   test.each(cases)("%s", (_what, output, status, want) => {
     expect(parseTestCount(output, status)).toEqual(want);
+  });
+});
+
+test("the count of several runs is their sum", () => {
+  const counts = [
+    { passed: 5, failed: 0 },
+    { passed: 0, failed: 1 },
+    { passed: 7, failed: 2 },
+  ];
+  expect(sumOfCounts(counts)).toEqual({ passed: 12, failed: 3 });
+});
+
+describe("test files", () => {
+  /** As `bun test` finds them. */
+  const files = [...new Bun.Glob("**/*{.test,_test,.spec,_spec}.{js,jsx,ts,tsx,mjs,cjs,mts,cts}").scanSync({ cwd: ROOT })].filter(
+    (name) => !name.split("/").includes("node_modules"),
+  );
+
+  test("are each in one group of the gate", () => {
+    expect(files.length).toBeGreaterThan(700);
+    const groupsOf = (name: string): number =>
+      TEST_GROUPS.filter(
+        ({ folder, ignored }) =>
+          (folder === undefined || name.startsWith(`${folder}/`)) && !ignored.some((glob) => new Bun.Glob(glob).match(name)),
+      ).length;
+    expect(files.filter((name) => groupsOf(name) !== 1)).toEqual([]);
+  });
+
+  test("that are started first are there", async () => {
+    const { files: slow } = (await Bun.file(join(ROOT, TIMES_FILE)).json()) as { readonly files: Readonly<Record<string, number>> };
+    expect(Object.keys(slow).filter((name) => !files.includes(name))).toEqual([]);
   });
 });
 

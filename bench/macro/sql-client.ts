@@ -37,9 +37,9 @@ export const TABLE_NOT_FOUND = '"code":4001';
  * Sends one statement to `/v1/sql` and returns the body of the answer.
  * @throws SqlError for any status but 200
  */
-export async function sqlBody(baseUrl: string, sql: string): Promise<Uint8Array> {
+export async function sqlBody(baseUrl: string, sql: string, signal?: AbortSignal): Promise<Uint8Array> {
   const body = new URLSearchParams({ sql });
-  const response = await fetch(`${baseUrl}/v1/sql?db=public`, { method: "POST", body });
+  const response = await fetch(`${baseUrl}/v1/sql?db=public`, { method: "POST", body, ...(signal === undefined ? {} : { signal }) });
   const bytes = await response.bytes();
   if (response.status === 200) return bytes;
   throw new SqlError(`cannot run ${sql.slice(0, 200)}: ${response.status} ${new TextDecoder().decode(bytes).slice(0, 500)}`);
@@ -55,8 +55,8 @@ export function parseAnswer(body: Uint8Array): ResultTable {
 }
 
 /** Runs one statement. @throws SqlError when the server refuses it */
-export async function sqlTable(baseUrl: string, sql: string): Promise<ResultTable> {
-  return parseAnswer(await sqlBody(baseUrl, sql));
+export async function sqlTable(baseUrl: string, sql: string, signal?: AbortSignal): Promise<ResultTable> {
+  return parseAnswer(await sqlBody(baseUrl, sql, signal));
 }
 
 /** Runs a query of one row and one column that is a number. @throws Error when the answer is another */

@@ -54,6 +54,13 @@ export interface RowsAtOnce {
 /** The whole facade. */
 export interface Db extends IngestDb {
   /**
+   * Brings in what other processes changed of the catalogue and were told of before the call. Statements see it without. Absent where
+   * there are no others.
+   *
+   * @throws DbError StorageUnavailable; Cancelled when the signal fires
+   */
+  refresh?(signal?: AbortSignal): Promise<unknown>;
+  /**
    * Runs all statements of a text in order, after parsing all of them; stops at the first failure.
    * Checks the database first (DatabaseNotFound), then syntax, then permission per statement.
    * Each result must be read (or its iterator returned) before the next is asked for.

@@ -177,20 +177,3 @@ test("others have turns between many short statements of one text", async () => 
   rounds.stop();
   expect(rounds.round).toBeGreaterThan(20);
 });
-
-test("what others changed in the catalogue before a statement is in force for it", async () => {
-  const machine = await Machine.start();
-  let made = 0;
-  const engine = Object.create(machine.engine, {
-    refreshed: { value: () => put(machine.engine, `other${++made},host=a v=${made}i 1`) },
-  }) as typeof machine.engine;
-  const db = new LocalDb(engine, new Scheduler(), NO_LIMITS);
-  const next = (): string => `other${made + 1}`;
-  expect(await answers(db, `SELECT v FROM ${next()}`, session())).toEqual(["1"]);
-  expect((await db.prepare(`SELECT v FROM ${next()}`, session())).text).toContain("other2");
-  expect(await db.promql.labelNames({ match: [next()], firstMillis: 0, lastMillis: 1 }, session())).toContain("host");
-  const times = { startMillis: 1000, endMillis: 1000, stepMillis: 1000, isInstant: true, lookbackMillis: undefined };
-  const answer = await db.promql.query({ query: next(), ...times, timeoutMillis: undefined }, session());
-  answer.done();
-  expect(made).toBe(4);
-});

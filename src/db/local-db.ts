@@ -107,8 +107,8 @@ function understood(text: string, { connection }: Session): string {
   return connection?.protocol === "postgres" ? rewritePostgres(text) : text;
 }
 
-/** What the build knows of itself. */
-export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch">;
+/** What the build knows of itself, and a frontend of its cluster. */
+export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch" | "cluster">;
 
 /** Longest wait of a timer; a longer one would fire at once. */
 const TIMER_MILLIS_MAX = 2 ** 31 - 1;
@@ -149,6 +149,7 @@ export class LocalDb implements Db {
       commit: build.commit,
       branch: build.branch,
       startMillis: Number(clock.nowNanos() / 1_000_000n),
+      ...(build.cluster === undefined ? {} : { cluster: build.cluster }),
     };
   }
 
@@ -166,7 +167,6 @@ export class LocalDb implements Db {
   }
 
   async *sql(text: string, session: Session): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const asked = understood(text, session);
     const found = this.plans.ofText(asked, this.contextOf(session, session.signal));
@@ -192,7 +192,6 @@ export class LocalDb implements Db {
   }
 
   async *analyze(text: string, session: Session, onRunning: (figures: () => object) => void): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const memory = this.openSyntaxMemory();
     try {
@@ -204,7 +203,6 @@ export class LocalDb implements Db {
   }
 
   async prepare(text: string, session: Session): Promise<PreparedQuery> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const context = this.contextOf(session, session.signal);
     const known = this.plans.preparedOf(text, context);
@@ -227,7 +225,6 @@ export class LocalDb implements Db {
   }
 
   async *execute(query: PreparedQuery, values: readonly ParameterValue[], session: Session): AsyncGenerator<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     const placeholders = placeholdersOf(query, values, session.timeZone);
     countValues(session.ingest, query.statement, values);
@@ -242,7 +239,6 @@ export class LocalDb implements Db {
   }
 
   async define(request: DdlRequest, session: Session): Promise<StatementResult> {
-    if (this.engine.refreshed !== undefined) await this.engine.refreshed();
     this.checkDatabase(session);
     this.authorize(session, "write"); // before texts of a message are parsed for whoever asks
     const memory = this.openSyntaxMemory();

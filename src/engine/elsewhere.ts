@@ -21,6 +21,8 @@ export interface RowsElsewhere {
   table(id: TableId, schema: () => TableSchema): Table;
   /** Says that a table is gone: its reads fail from now on. */
   forget(id: TableId): void;
+  /** Resolves when what others changed in the catalogue before the call is in force here. @throws DbError StorageUnavailable */
+  refreshed(): Promise<void>;
   /** Times of a table's rows in all shards as they are when it is asked; may be wider than the truth. @throws DbError */
   timeBounds(schema: TableSchema): Promise<TimeRange | undefined>;
   /** As the engine's own, in every shard; resolves when all have done it. @throws DbError of the first that did not */

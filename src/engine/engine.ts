@@ -211,7 +211,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     this.checkWritable(database);
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
-    const { later, durable, prepared, rowCount, refused } = writePath.log(database, batch, options);
+    const { later, durable, prepared, rowCount, refused, isCurrent } = writePath.log(database, batch, options);
     if (later !== undefined) {
       await waitWithin(later, { signal: options.signal });
       throw changedMeanwhile(database);
@@ -222,6 +222,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     for (const { chunk } of prepared) bytes += chunk.payload.length;
     // Now: on a disk that hangs they take memory long before they are durable.
     sure.run("a write's memory is counted", () => flushes.written(bytes));
+    // Beside the log: what was dropped before the write came must not take its rows along.
+    const fresh = elsewhere === undefined ? undefined : settled(elsewhere.refreshed());
     try {
       await durable;
     } catch (error) {
@@ -237,6 +239,10 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     failPoint("write.published");
     await meta.settled();
     sure.check();
+    if (fresh !== undefined) {
+      (await fresh)();
+      if (!isCurrent()) throw changedMeanwhile(database);
+    }
     if (refused !== undefined) throw refused;
     return { rowCount };
   }
@@ -444,6 +450,15 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   }
 
   /**
+   * Brings what is in memory to files while all goes on, so that a close right behind it has little to do. For a bounded time.
+   *
+   * @throws DbError of a flush; the log has its rows
+   */
+  async flushAhead(): Promise<void> {
+    await this.flushBeforeClose();
+  }
+
+  /**
    * Largest tables first, for a bounded time: ten thousand small tables are replayed faster than they are flushed. Says whether all of
    * them were.
    */
@@ -478,6 +493,14 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       throw new DbError(StatusCode.Unsupported, "Schema `information_schema` is read-only");
     }
   }
+}
+
+/** Resolves when a promise has settled, with what throws its failure: nobody may wait for it before something else has failed. */
+async function settled(promise: Promise<unknown>): Promise<() => void> {
+  const [outcome] = await Promise.allSettled([promise]);
+  return () => {
+    if (outcome.status === "rejected") throw outcome.reason;
+  };
 }
 
 /** @throws DbError Unsupported for what an engine cannot have whose rows are elsewhere */

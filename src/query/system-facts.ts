@@ -13,6 +13,41 @@ export interface RunningStatement {
   readonly startMillis: number;
 }
 
+/** A machine of a cluster, as the frontend that is asked knows it. */
+export interface ClusterNode {
+  /** Among those of its role. */
+  readonly id: string;
+  readonly role: "frontend" | "datanode";
+  /** Where the cluster, or clients, reach it: "host:port". */
+  readonly address: string;
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly startMillis: number;
+  /** A data node that gives its shards away. */
+  readonly isDraining: boolean;
+  /** What the process takes, where it is known. */
+  readonly memoryBytes?: number | undefined;
+  /** Of the machine, where it is known. */
+  readonly cpuMillicores?: number | undefined;
+  readonly totalMemoryBytes?: number | undefined;
+}
+
+/** A shard of a cluster. */
+export interface ClusterShard {
+  readonly shard: number;
+  /** The data node that has it; undefined: none has. */
+  readonly nodeId: string | undefined;
+  /** False: queries that need it wait. */
+  readonly isServed: boolean;
+}
+
+/** What a frontend knows of its cluster at the moment. */
+export interface ClusterFacts {
+  readonly nodes: readonly ClusterNode[];
+  /** All of them, by number in order. */
+  readonly shards: readonly ClusterShard[];
+}
+
 /** See the file header. */
 export interface SystemFacts {
   readonly version: string;
@@ -21,6 +56,8 @@ export interface SystemFacts {
   readonly branch: string;
   /** When the process started serving, milliseconds since the epoch. */
   readonly startMillis: number;
+  /** Absent: this process is no part of a cluster. */
+  readonly cluster?: () => ClusterFacts;
   /** Statements that run now and that the user may see, oldest first. */
   statements(): readonly RunningStatement[];
   /** Ends a statement; false when there is none of that id. @throws DbError PermissionDenied for one that the user may not end */

@@ -98,12 +98,6 @@ export interface Table extends ScannedTable {
 
 /** Databases and tables. Reads are immediate; changes are durable when the promise resolves. */
 export interface Catalog {
-  /**
-   * Where others change the catalogue, too: resolves when what they had changed before the call is in force here. Absent: nobody else does.
-   *
-   * @throws DbError StorageUnavailable
-   */
-  refreshed?(): Promise<void>;
   databases(): readonly DatabaseInfo[];
   database(name: string): DatabaseInfo | undefined;
   /** @throws DbError DatabaseAlreadyExists; InvalidArguments for a bad name. Returns false when it existed and `ifNotExists`. */

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { live } from "./differential.ts";
 
 const FIRST_SEED = Number(process.env["VARVE_ENGINE_SEED"] ?? "1");
-const LIVES = 6;
+const LIVES = 4;
 const STEPS = 50;
 
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: every scan answers what the model says", async (seed) => {

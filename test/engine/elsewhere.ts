@@ -69,6 +69,8 @@ export class FakeElsewhere<L extends RecordLane> implements RowsElsewhere {
   readonly asked: Asked[] = [];
   readonly forgotten: number[] = [];
   bounds: TimeRange | undefined;
+  /** What others do before the catalogue is refreshed. */
+  onRefresh: () => Promise<unknown> = () => Promise.resolve();
   private readonly shown = new Map<number, Table>();
 
   constructor(lanes: readonly L[]) {
@@ -92,6 +94,10 @@ export class FakeElsewhere<L extends RecordLane> implements RowsElsewhere {
   forget(id: number): void {
     this.shown.delete(id);
     this.forgotten.push(id);
+  }
+
+  async refreshed(): Promise<void> {
+    await this.onRefresh();
   }
 
   timeBounds(schema: TableSchema): Promise<TimeRange | undefined> {

@@ -6,8 +6,11 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { NATS_PERMISSIONS, type NatsRole, permissionsBlock } from "../../src/cluster/nats/permissions.ts";
+import { readFlags } from "../../src/config/flag.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import type { Settings } from "../../src/config/settings.ts";
+import { FLAGS_OF } from "../../src/config/start-flags.ts";
+import { parsePromql } from "../../src/query/promql/syntax/parse.ts";
 import { NATS_SERVER } from "../support/cluster/nats-server.ts";
 
 const DEPLOY = resolve(import.meta.dir, "../../deploy/cluster");
@@ -103,6 +106,48 @@ describe("nats.conf", () => {
     const env = { ...process.env, NATS_NAME: "nats-1", ...Object.fromEntries(passwords) };
     const run = Bun.spawnSync([NATS_SERVER, "-c", join(DEPLOY, "nats.conf"), "-t"], { env });
     expect([run.exitCode, run.stderr.toString()]).toEqual([0, expect.stringContaining("configuration file")]);
+  });
+});
+
+describe("varve@.service", () => {
+  const unit = read("varve@.service");
+  const linesOf = (text: string): readonly string[] => text.split("\n").filter((line) => /^\w+=/.test(line));
+
+  test("is shut in as the unit of one server is", () => {
+    const one = linesOf(readFileSync(join(DEPLOY, "../varve.service"), "utf8"));
+    const own = /^(?:Description|ExecStart|User|StateDirectory|WorkingDirectory|TimeoutStartSec)=/;
+    expect(one.filter((line) => !own.test(line) && !linesOf(unit).includes(line))).toEqual([]);
+  });
+
+  test("starts a part with flags that it has, of a file and a folder of its own", () => {
+    const [, command = ""] = /^ExecStart=\/usr\/local\/bin\/varve (.+)$/m.exec(unit) ?? [];
+    for (const role of ["frontend", "datanode"] as const) {
+      const [part, start, ...args] = command.replaceAll("%i", role).split(" ");
+      expect([part, start]).toEqual([role, "start"]);
+      const { values } = readFlags(args, FLAGS_OF[role]);
+      expect(Object.fromEntries(values)).toEqual({ "config-file": `/etc/varve/${role}.toml`, "data-home": `/var/lib/varve-${role}` });
+    }
+  });
+});
+
+describe("varve-cluster.rules.yml", () => {
+  interface Rule {
+    readonly alert: string;
+    readonly expr: string;
+    readonly annotations: { readonly runbook: string };
+  }
+  const { groups } = Bun.YAML.parse(read("varve-cluster.rules.yml")) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const docs = (name: string): string => readFileSync(join(DEPLOY, "../../docs", name), "utf8");
+
+  test("asks in PromQL for families that there are, and each alert has a chapter", () => {
+    expect(rules.length).toBeGreaterThan(3);
+    for (const { alert, expr, annotations } of rules) {
+      expect(() => parsePromql(expr)).not.toThrow();
+      for (const [, family = ""] of expr.matchAll(/\b(varve_\w+)\{/g)) expect(docs("metrics.md")).toContain(`\`${family}\``);
+      expect(annotations.runbook).toBe(`docs/cluster-runbook.md#${alert.toLowerCase()}`);
+      expect(docs("cluster-runbook.md")).toContain(`\n### ${alert}\n`);
+    }
   });
 });
 

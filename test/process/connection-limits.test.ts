@@ -56,8 +56,9 @@ async function asked(url: string, sql: string): Promise<boolean> {
   );
 }
 
+// Beside each other, since they mostly wait: a server looks after its connections now and then.
 describe.each([1, 2])("with ingest.threads = %i", (threads) => {
-  test.each(Object.entries(UNFINISHED))(
+  test.concurrent.each(Object.entries(UNFINISHED))(
     "clients that are %s make room: a writer goes on, files are flushed, newcomers are answered",
     async (_name, text) => {
       const server = await start(threads);
@@ -102,7 +103,7 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
   );
 });
 
-test(
+test.concurrent(
   "heads that do not end are cut off, however steadily they trickle",
   async () => {
     const server = await start(1);

@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { diskFolder } from "./disk-folder.ts";
+import { TestCluster } from "./cluster/test-cluster.ts";
 import { TEST_SHARDS } from "./shard-count.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -48,6 +49,9 @@ export interface VarveProcess {
   /** Waits for the end. @throws Error when it takes too long; the process is killed then */
   ended(): Promise<Ending>;
 }
+
+/** VARVE_TEST_CLUSTER=1: every `TestServer` is a frontend of a cluster of its own. */
+const IN_CLUSTER: boolean = process.env["VARVE_TEST_CLUSTER"] === "1";
 
 /** The server as its source tree has it. */
 const SOURCE_PROGRAM: readonly string[] = [
@@ -144,6 +148,8 @@ export class TestServer {
   private postgres = "";
   private options: ServerOptions;
   private earlierLogs = "";
+  /** Whose frontend it is, where `IN_CLUSTER` says so. */
+  private cluster: TestCluster | undefined;
 
   private constructor(folder: string, options: ServerOptions) {
     this.folder = folder;
@@ -221,6 +227,8 @@ export class TestServer {
     this.process?.signal("SIGKILL"); // no effect on one that ended
     await this.process?.ended();
     this.process = undefined;
+    await this.cluster?.end();
+    this.cluster = undefined;
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -236,7 +244,10 @@ export class TestServer {
   }
 
   private async launch(): Promise<void> {
-    this.process = launchVarve(await this.flags(), this.options.env, "", this.options.wrapper, this.options.program);
+    const { env, wrapper, program } = this.options;
+    if (IN_CLUSTER) this.cluster ??= await TestCluster.start(this.folder);
+    const role = this.cluster === undefined ? [] : ["frontend", "start"];
+    this.process = launchVarve([...role, ...(await this.flags())], { ...this.cluster?.env, ...env }, "", wrapper, program);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
     this.grpc = typeof grpc === "string" ? grpc : "";

@@ -110,7 +110,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["change", "backup"],
       ["wiring"],
     ],
-    contracts: ["engine-parts.ts", "background-work.ts"],
+    contracts: ["engine-parts.ts", "background-work.ts", "elsewhere.ts"],
   },
   "src/format/parquet": {
     ranks: [["encodings", "thrift"], ["schema"], ["page"], ["chunks"], ["footer"], ["reading", "writing"], ["groups"], ["testing"]],

@@ -216,6 +216,37 @@ test("a mirror whose next change was let go says so once, and refuses everything
   expect(a.lost).toEqual([]);
 });
 
+test("a list that lost what was acknowledged ends the mirror", async () => {
+  const cluster = new MemoryCluster();
+  const a = await started(cluster, "a", 1);
+  const { port } = engineOf(a);
+  for (let version = 1; version <= 5; version++) await port.commit([put("x", version)], version);
+  cluster.stream("CATALOG").goBack(3);
+  expect(await codeOf(port.commit([put("x", 7)], 6))).toBe("StorageUnavailable");
+  await cluster.time.sleep(5000);
+  expect(a.lost.length).toBe(1);
+});
+
+test("what is waited for is asked for where the follower stands still", async () => {
+  const cluster = new MemoryCluster();
+  const a = await started(cluster, "a", 1);
+  const port = memoryPort(cluster, "b");
+  const { ordered, messageBytesMax } = port;
+  const still: ClusterPort["ordered"] = {
+    append: (...call) => ordered.append(...call),
+    read: (...call) => ordered.read(...call),
+    follow: (_name, _after, options) => ordered.follow("manifest.7", 0, options),
+    trim: (...call) => ordered.trim(...call),
+  };
+  const b = await started(cluster, "b", undefined, { ...port, ordered: still, messageBytesMax });
+  await engineOf(a).port.commit([put("x", 1)], 1);
+  await cluster.time.sleep(5000);
+  expect(b.mirror.version).toBe(1);
+  await b.mirror.reach(2);
+  expect(b.mirror.version).toBe(2);
+  expect(await engineOf(b).port.commit([put("x", 2)], 2)).toBe("taken");
+});
+
 test("a damaged change ends all mirrors, and lets none start", async () => {
   const cluster = new MemoryCluster();
   const a = await started(cluster, "a", 1);

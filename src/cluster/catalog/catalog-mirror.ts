@@ -98,7 +98,7 @@ export class CatalogMirror {
     this.options = options;
     this.snapshots = snapshots;
     // Each call once: `commit` tries again itself.
-    this.changes = new MetaLog(port, CHANGES, { sleep: options.sleep, waitMillis: 0 });
+    this.changes = new MetaLog(port, CHANGES, { sleep: (millis) => options.sleep(millis), waitMillis: 0 });
     this.entries = entries;
     this.followed = version;
     this.number = number;
@@ -218,7 +218,7 @@ export class CatalogMirror {
 
   /** Resolves when a change of the entry's version is in force, this one or another's. @throws DbError StorageUnavailable */
   private async insistOn(entry: CatalogEntry): Promise<void> {
-    const { clock, sleep } = this.options;
+    const { clock } = this.options;
     const end = clock.monotonicMillis() + WAIT_MILLIS;
     const { number } = this;
     const text = encodeEntry(entry);
@@ -235,7 +235,7 @@ export class CatalogMirror {
       if (this.followed >= entry.version) return;
       this.check();
       if (clock.monotonicMillis() >= end) throw catalogueUnavailable("change", `no answer came within ${WAIT_MILLIS / 1000} s`, why);
-      await sleep(AGAIN_MILLIS);
+      await this.options.sleep(AGAIN_MILLIS);
     }
   }
 

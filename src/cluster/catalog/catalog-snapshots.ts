@@ -17,7 +17,7 @@ import { type CatalogSnapshot, decodeSnapshot, encodeSnapshot } from "./catalog-
 import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
 
 /** Changes between two snapshots. Reason: a start reads so many messages twice at most, about 2 s. */
-export const CHANGES_BETWEEN = 1000;
+const CHANGES_BETWEEN = 1000;
 
 /** A manifest that no shard has: a list as any other, in the stream of manifests. */
 const SNAPSHOTS_NUMBER = 2 ** 20;
@@ -45,14 +45,14 @@ export class CatalogSnapshots {
   private isWriting = false;
 
   constructor(port: ListsPort, options: SnapshotOptions) {
-    const { logger, changesBetween = CHANGES_BETWEEN, ...patience } = options;
+    const { logger, changesBetween = CHANGES_BETWEEN } = options;
     this.port = port;
-    this.patience = patience;
+    this.patience = options;
     this.logger = logger;
     this.changesBetween = changesBetween;
     const onTrimFailed = (error: unknown): void =>
       logger.warn({ error: errorText(error) }, "cannot let an old snapshot of the catalogue go; the next one sees to it");
-    this.log = new MetaLog(port, SNAPSHOTS, { sleep: patience.sleep, waitMillis: WAIT_MILLIS, onTrimFailed });
+    this.log = new MetaLog(port, SNAPSHOTS, { sleep: (millis) => options.sleep(millis), waitMillis: WAIT_MILLIS, onTrimFailed });
   }
 
   /** The newest; undefined before the first. @throws DbError StorageUnavailable */

@@ -17,7 +17,8 @@ export const WAIT_MILLIS = 20_000;
 export const AGAIN_MILLIS = 200;
 
 /** Makes a call until it is served, for `WAIT_MILLIS` at most. @throws what it throws otherwise */
-export async function insist<T>(call: () => Promise<T>, { clock, sleep }: Patience): Promise<T> {
+export async function insist<T>(call: () => Promise<T>, patience: Patience): Promise<T> {
+  const { clock } = patience;
   const end = clock.monotonicMillis() + WAIT_MILLIS;
   for (;;) {
     try {
@@ -25,7 +26,7 @@ export async function insist<T>(call: () => Promise<T>, { clock, sleep }: Patien
     } catch (error) {
       if (!(error instanceof PortError) || error.failure !== "unavailable" || clock.monotonicMillis() >= end) throw error;
     }
-    await sleep(AGAIN_MILLIS);
+    await patience.sleep(AGAIN_MILLIS);
   }
 }
 

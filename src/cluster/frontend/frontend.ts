@@ -17,7 +17,8 @@ import { inlineFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import { noWal } from "../../storage/wal/no-wal.ts";
 import type { CatalogMirror } from "../catalog/catalog-mirror.ts";
 import { LaneMemory } from "../lanes/lane-memory.ts";
-import { type LaneCounts, ShardLane } from "../lanes/shard-lane.ts";
+import type { LaneCounts } from "../lanes/lane-parts.ts";
+import { ShardLane } from "../lanes/shard-lane.ts";
 import type { Directory } from "../ownership/directory.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import { RemoteTables } from "../remote/remote-tables.ts";
@@ -58,8 +59,10 @@ export class Frontend {
   readonly workers: RemoteWorkers;
   private readonly lanes: readonly ShardLane[];
   private readonly laneMemory: LaneMemory;
+  private readonly mirror: CatalogMirror;
 
-  private constructor(engine: Engine, lanes: readonly ShardLane[], laneMemory: LaneMemory) {
+  private constructor(engine: Engine, lanes: readonly ShardLane[], laneMemory: LaneMemory, mirror: CatalogMirror) {
+    this.mirror = mirror;
     this.engine = engine;
     this.workers = new RemoteWorkers(lanes.length);
     this.lanes = lanes;
@@ -76,6 +79,7 @@ export class Frontend {
     const tables = new RemoteTables({
       client,
       lanes,
+      refresh: async () => void (await mirror.refresh()),
       moments: {
         catalogVersion: () => mirror.version,
         ...(parts.consistency === "session" ? { ownLast: (shard: number) => lanes[shard]?.newest ?? 0 } : {}),
@@ -92,7 +96,7 @@ export class Frontend {
       await catalogue.port.close();
       throw error;
     }
-    return new Frontend(engine, lanes, laneMemory);
+    return new Frontend(engine, lanes, laneMemory, mirror);
   }
 
   /** What the lanes have done, all together, and the bytes that they hold. */
@@ -100,6 +104,11 @@ export class Frontend {
     const sum: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, failures: 0, waits: 0 };
     for (const { counts } of this.lanes) for (const name of Object.keys(sum) as (keyof LaneCounts)[]) sum[name] += counts[name];
     return { ...sum, bytesHeld: this.laneMemory.bytes };
+  }
+
+  /** Resolves when what others changed in the catalogue before the call is in force here. @throws DbError StorageUnavailable; Cancelled */
+  async refresh(signal?: AbortSignal): Promise<void> {
+    await this.mirror.refresh(signal);
   }
 
   /** Ends it, once all that is under way has been answered or given up. */

@@ -1,35 +1,94 @@
-/** How writers wait for a lane. */
+/**
+ * How writers wait for a lane: in the order in which they came. One is let in at a time, so that what it adds is counted before the next
+ * looks.
+ */
 import type { Clock } from "../../base/clock.ts";
+import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
 import { tooMany } from "../../engine/write/too-many-writes.ts";
 import type { LaneMemory } from "./lane-memory.ts";
 import { LAG_POLL_MILLIS } from "./limits.ts";
 
 /** What waiting needs. */
-export interface Admission {
+export interface LaneAdmissionParts {
   readonly clock: Clock;
   readonly sleep: (millis: number) => Promise<void>;
   readonly memory: LaneMemory;
+  /** How long one waits at most. */
   readonly stallMillis: number;
+  /** Why there is no room now; undefined: there is. */
+  readonly refusal: () => string | undefined;
 }
 
-/**
- * Resolves when nothing refuses any more.
- *
- * @param refusal why there is no room now
- * @throws DbError RateLimited after `stallMillis`; Cancelled
- */
-export async function admitted(refusal: () => string | undefined, admission: Admission, signal: AbortSignal | undefined): Promise<void> {
-  const { clock, sleep, memory, stallMillis } = admission;
-  const deadline = clock.monotonicMillis() + stallMillis;
-  for (let why = refusal(); why !== undefined; why = refusal()) {
-    throwIfCancelled(signal);
-    const left = deadline - clock.monotonicMillis();
-    if (left <= 0) throw tooMany(why);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const quiet = memory.onGiven(resolve);
-    await Promise.race([promise, sleep(Math.min(left, LAG_POLL_MILLIS))]);
-    quiet();
+/** One that waits. */
+interface Waiter {
+  wake: () => void;
+}
+
+/** See the file header. */
+export class LaneAdmission {
+  private readonly parts: LaneAdmissionParts;
+  private readonly waiters: Set<Waiter> = new Set();
+
+  constructor(parts: LaneAdmissionParts) {
+    this.parts = parts;
   }
-  throwIfCancelled(signal);
+
+  /** Whether who comes now has to wait. */
+  get isBusy(): boolean {
+    return this.waiters.size > 0 || this.parts.refusal() !== undefined;
+  }
+
+  /**
+   * Resolves when it is the caller's turn and there is room.
+   *
+   * @throws DbError RateLimited after `stallMillis`, or when too many wait; Cancelled
+   */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, stallMillis, refusal } = this.parts;
+    if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for its log already`);
+    const deadline = clock.monotonicMillis() + stallMillis;
+    const waiter: Waiter = { wake: () => undefined };
+    this.waiters.add(waiter);
+    const abort = (): void => waiter.wake();
+    signal?.addEventListener("abort", abort);
+    try {
+      for (;;) {
+        throwIfCancelled(signal);
+        const why = this.isNext(waiter) ? refusal() : "others wait for its log";
+        if (why === undefined) return;
+        const left = deadline - clock.monotonicMillis();
+        if (left <= 0) throw tooMany(refusal() ?? why);
+        await this.change(waiter, left);
+      }
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.waiters.delete(waiter);
+      void this.parts.sleep(0).then(() => this.wakeNext()); // Only then is what this writer adds counted.
+    }
+  }
+
+  private isNext(waiter: Waiter): boolean {
+    for (const first of this.waiters) return first === waiter;
+    return false;
+  }
+
+  private wakeNext(): void {
+    for (const first of this.waiters) {
+      first.wake();
+      return;
+    }
+  }
+
+  /** Resolves when the waiter is woken or its time is up; of the first one also when bytes were given back, or after a while. */
+  private async change(waiter: Waiter, left: number): Promise<void> {
+    const { memory, sleep } = this.parts;
+    const isNext = this.isNext(waiter);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiter.wake = resolve;
+    const quiet = isNext ? memory.onGiven(resolve) : undefined;
+    await Promise.race([promise, sleep(isNext ? Math.min(left, LAG_POLL_MILLIS) : left)]);
+    quiet?.();
+    waiter.wake = () => undefined;
+  }
 }

@@ -2,6 +2,7 @@
 
 /** See the file header. Invariant: `bytes` is the sum of what was taken and not given back. */
 export class LaneMemory {
+  /** Writers wait from half of it on; beyond it records are refused. */
   readonly bytesMax: number;
   private held = 0;
   private readonly waiters: Set<() => void> = new Set();

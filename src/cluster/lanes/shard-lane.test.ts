@@ -308,9 +308,30 @@ test("who is admitted waits while the lane holds much, and is refused in the end
   expect([lane.counts.waits, followed(cluster).rows.length]).toEqual([2, (await outcomes).filter((outcome) => outcome === "ok").length]);
 });
 
+test("those who wait are let in one after the other, as long as there is room", async () => {
+  const cluster = new MemoryCluster();
+  const lane = laneOf(cluster, "a", { bytesMax: 2000, stallMillis: 60_000 });
+  const table = new LaneTable(1);
+  cluster.elect(8000);
+  let most = 0;
+  const order: number[] = [];
+  const writes = Array.from({ length: 60 }, async (_, i) => {
+    await cluster.time.sleep(i);
+    await lane.admit();
+    order.push(i);
+    const append = appendRows(lane, table, [row("x", i)]);
+    most = Math.max(most, lane.heldBytes);
+    await append;
+  });
+  expect(await settled(cluster, writes)).toEqual(writes.map(() => "ok"));
+  expect(order).toEqual(order.toSorted((x, y) => x - y));
+  expect(most).toBeLessThanOrEqual(2000);
+  expect(followed(cluster).rows).toEqual(writes.map((_, i) => `x ${i}`));
+});
+
 test("who is admitted waits for memory of other lanes, and for the owner of the shard", async () => {
   const cluster = new MemoryCluster();
-  const memory = new LaneMemory(100);
+  const memory = new LaneMemory(1200);
   let lag: string | undefined = "it is far behind";
   const [lane, other] = [laneOf(cluster, "a", { memory }), laneOf(cluster, "b", { memory, lag: () => lag, stallMillis: 1000 })];
   expect(await failureOf(other.admit())).toMatchObject({ message: expect.stringContaining("it is far behind") });

@@ -24,22 +24,19 @@
  *
  * A lane does not know of what a log loses that it had acknowledged: no records are kept behind their answer.
  */
-import { assert } from "../../base/assert.ts";
-import type { Clock } from "../../base/clock.ts";
+import { assert, AssertionError } from "../../base/assert.ts";
 import { DbError, errorText, toDbError } from "../../base/error.ts";
-import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
-import type { Logger } from "../../base/log.ts";
 import type { TableId } from "../../base/units.ts";
 import { LogWriter } from "../../engine/log/log-writer.ts";
 import type { RecordLane } from "../../engine/log/record-lane.ts";
 import { tooMany } from "../../engine/write/too-many-writes.ts";
 import { encodeWriteRecord, type RecordEntry } from "../../storage/memtable/write-record.ts";
 import type { SeriesRegistry } from "../../storage/series/series-registry.ts";
-import type { ClusterPort } from "../port/cluster-port.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
 import { givenUp, laneClosed, tooLong } from "./lane-errors.ts";
-import { admitted } from "./lane-admission.ts";
-import type { LaneMemory } from "./lane-memory.ts";
+import { LaneAdmission } from "./lane-admission.ts";
+import { LaneClock } from "./lane-clock.ts";
+import type { LaneCounts, ShardLaneParts } from "./lane-parts.ts";
 import { LaneRecord } from "./lane-record.ts";
 import {
   AGAIN_MILLIS,
@@ -55,50 +52,15 @@ import {
 } from "./limits.ts";
 import { nextShipment, recordBytesMax, type Shipment, transmit } from "./shipment.ts";
 
-/** What a lane works with. */
-export interface ShardLaneParts {
-  readonly shard: number;
-  readonly port: Pick<ClusterPort, "log" | "messageBytesMax">;
-  readonly clock: Clock;
-  readonly sleep: (millis: number) => Promise<void>;
-  readonly logger: Logger;
-  /** How far the catalogue has come that records are made by. */
-  readonly catalogVersion: () => number;
-  /** Of all lanes of the process. */
-  readonly memory: LaneMemory;
-  /** Why writers should wait for the shard's owner; undefined: they need not. */
-  readonly lag: () => string | undefined;
-  /** How long `admit` waits. */
-  readonly stallMillis: number;
-  /** How long records are sent again. Default: `WAIT_MILLIS`. */
-  readonly waitMillis?: number;
-  /** Most bytes of its records. Default: `LANE_BYTES_MAX`. */
-  readonly bytesMax?: number;
-}
-
-/** What a lane has done since it began. */
-export interface LaneCounts {
-  /** Acknowledged. */
-  records: number;
-  /** Bytes of records that were acknowledged, as they were appended. */
-  bytes: number;
-  /** Messages that were stored, parts too, and answered in time. */
-  messages: number;
-  /** Records that were sent again. */
-  resends: number;
-  /** Records that were given up. */
-  failures: number;
-  /** Writers that had to wait. */
-  waits: number;
-}
-
 /** See the file header. Invariant: numbers of `again`, `underWay` and `queue` rise in this order without holes, and segments do. */
 export class ShardLane implements RecordLane {
   readonly counts: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, failures: 0, waits: 0 };
   private readonly parts: ShardLaneParts;
+  private readonly clock: LaneClock;
   private readonly messageBytes: number;
   private readonly bytesMax: number;
   private readonly waitMillis: number;
+  private readonly admission: LaneAdmission;
   private writer: LogWriter;
   private again: LaneRecord[] = [];
   private underWay: Shipment[] = [];
@@ -116,8 +78,6 @@ export class ShardLane implements RecordLane {
   /** Whose numbers the segment's records name. */
   private readonly registries: Map<TableId, SeriesRegistry> = new Map();
   private isResending = false;
-  /** Writers that wait. */
-  private waiting = 0;
   private isClosed = false;
   private lastError: unknown;
   /** Why the last append was refused by a log that is not what it has to be. */
@@ -131,10 +91,12 @@ export class ShardLane implements RecordLane {
 
   constructor(parts: ShardLaneParts) {
     this.parts = parts;
+    this.clock = new LaneClock(parts.clock);
     this.messageBytes = Math.min(parts.port.messageBytesMax, LANE_MESSAGE_BYTES_MAX);
     this.bytesMax = parts.bytesMax ?? LANE_BYTES_MAX;
     this.waitMillis = parts.waitMillis ?? WAIT_MILLIS;
     this.writer = new LogWriter(parts.catalogVersion);
+    this.admission = new LaneAdmission({ ...parts, refusal: () => this.refusal() });
   }
 
   /** Bytes of records that wait or are under way. */
@@ -159,6 +121,7 @@ export class ShardLane implements RecordLane {
     try {
       record = this.numbered(entries);
     } catch (error) {
+      if (error instanceof AssertionError) throw error;
       this.endSegment(); // What the record's series were marked with says that they are defined.
       return Promise.reject(toDbError(error));
     }
@@ -168,20 +131,13 @@ export class ShardLane implements RecordLane {
   }
 
   get isBusy(): boolean {
-    return this.refusal() !== undefined;
+    return this.admission.isBusy;
   }
 
   async admit(signal?: AbortSignal): Promise<void> {
-    const wait = this.refusal();
-    if (wait === undefined) return;
-    if (this.waiting >= WRITERS_WAITING_MAX) throw tooMany(`${this.waiting} writers wait for shard ${this.parts.shard} already`);
+    if (!this.admission.isBusy) return;
     this.counts.waits++;
-    this.waiting++;
-    try {
-      await admitted(() => this.refusal(), this.parts, signal);
-    } finally {
-      this.waiting--;
-    }
+    await this.admission.wait(signal);
   }
 
   failure(): string | undefined {
@@ -205,14 +161,14 @@ export class ShardLane implements RecordLane {
   }
 
   private now(): number {
-    return this.parts.clock.monotonicMillis();
+    return this.clock.now();
   }
 
   /** Why another record has to wait. */
   private refusal(): string | undefined {
     const { memory, lag, shard } = this.parts;
     if (this.bytes * 2 > this.bytesMax) return `${this.bytes} bytes wait for the log of shard ${shard}`;
-    if (memory.bytes > memory.bytesMax) return `${memory.bytes} bytes wait for the logs of shards`;
+    if (memory.bytes * 2 > memory.bytesMax) return `${memory.bytes} bytes wait for the logs of shards`;
     return lag();
   }
 
@@ -231,6 +187,8 @@ export class ShardLane implements RecordLane {
     if (record.countedBytes > longest) throw tooLong(shard, record.countedBytes, longest);
     if (this.bytes > 0 && this.bytes + record.countedBytes > this.bytesMax)
       throw tooMany(`${this.bytes} bytes wait for the log of shard ${shard}`);
+    if (memory.bytes > 0 && memory.bytes + record.countedBytes > memory.bytesMax)
+      throw tooMany(`${memory.bytes} bytes wait for the logs of shards`);
     this.writer.appended(origin);
     if (isMixed) this.endSegment(); // Series that later records leave out were marked in the segment before.
     for (const { tableId, registry } of entries) this.registries.set(tableId, registry);
@@ -261,8 +219,7 @@ export class ShardLane implements RecordLane {
       return;
     }
     while (this.queue.length > 0 && this.underWay.length < IN_FLIGHT_MAX) {
-      const last = this.underWay.at(-1);
-      if (last !== undefined && last.messages.length > 1) return; // Nothing comes between the parts of a record.
+      if (this.underWay.at(-1)?.isCut === true) return; // Nothing comes between the parts of a record.
       const shipment = nextShipment(this.queue, this.messageBytes);
       this.queue.splice(0, shipment.records.length);
       this.underWay.push(shipment);
@@ -296,11 +253,11 @@ export class ShardLane implements RecordLane {
     return records.every(({ segmentAt }) => segmentAt !== undefined && segmentAt >= oldest);
   }
 
-  private acknowledge({ records, messages, stored }: Shipment): void {
+  private acknowledge({ records, stored }: Shipment): void {
     assert(stored !== undefined, "what is acknowledged is stored");
     this.lastNumber = stored.last;
     this.fatal = undefined;
-    this.counts.messages += messages.length;
+    this.counts.messages += stored.messages;
     this.counts.records += records.length;
     for (const record of records) {
       this.counts.bytes += record.countedBytes;

@@ -1,6 +1,5 @@
 /** Records that go to the log together: in one message, or one of them in parts. */
 import {
-  encodeRecordParts,
   encodeRecords,
   MESSAGE_RECORDS_MAX,
   PART_OVERHEAD_BYTES,
@@ -8,6 +7,7 @@ import {
   RECORD_BYTES_MAX,
   RECORD_OVERHEAD_BYTES,
   RECORD_PARTS_MAX,
+  recordParts,
   RECORDS_OVERHEAD_BYTES,
 } from "../log-message/log-message.ts";
 import type { LogService } from "../port/log-service.ts";
@@ -16,6 +16,8 @@ import type { LaneRecord } from "./lane-record.ts";
 
 /** Where a shipment is in the log. */
 export interface Stored {
+  /** How many messages it took. */
+  readonly messages: number;
   /** Numbers of its first and last message. */
   readonly first: number;
   readonly last: number;
@@ -24,7 +26,10 @@ export interface Stored {
 /** See the file header. */
 export interface Shipment {
   readonly records: readonly LaneRecord[];
-  readonly messages: readonly Uint8Array[];
+  /** To be gone through once. */
+  readonly messages: Iterable<Uint8Array>;
+  /** Whether it is one record in parts. */
+  readonly isCut: boolean;
   /** What the log answered. */
   stored: Stored | undefined;
 }
@@ -45,9 +50,9 @@ export function nextShipment(records: readonly LaneRecord[], messageBytes: numbe
   }
   const [first] = records;
   if (taken.length === 0 && first !== undefined) {
-    return { records: [first], messages: encodeRecordParts(first.pieces(), messageBytes - PART_OVERHEAD_BYTES), stored: undefined };
+    return { records: [first], messages: recordParts(first.pieces(), messageBytes - PART_OVERHEAD_BYTES), isCut: true, stored: undefined };
   }
-  return { records: taken, messages: [encodeRecords(taken.map((record) => record.pieces()))], stored: undefined };
+  return { records: taken, messages: [encodeRecords(taken.map((record) => record.pieces()))], isCut: false, stored: undefined };
 }
 
 /**
@@ -60,6 +65,7 @@ export async function transmit({ records, messages }: Shipment, log: LogService,
   for (const record of records) record.unsure++;
   let first: number | undefined;
   let last = 0;
+  let count = 0;
   for (const message of messages) {
     let number: number;
     try {
@@ -71,9 +77,10 @@ export async function transmit({ records, messages }: Shipment, log: LogService,
     if (number <= last) return "again";
     first ??= number;
     last = number;
+    count++;
   }
   first ??= last;
-  return last - first > PARTS_SPAN_MAX ? "again" : { first, last };
+  return last - first > PARTS_SPAN_MAX ? "again" : { messages: count, first, last };
 }
 
 /** Whether it is certain that the message never comes. */

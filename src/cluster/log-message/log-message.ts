@@ -29,7 +29,7 @@ export const MESSAGE_RECORDS_MAX = 2048;
 /** Longest record in bytes. Reason: a follower gathers its parts in memory. Error: InvalidArguments. */
 export const RECORD_BYTES_MAX: number = 64 * 1024 * 1024;
 
-/** Most parts of a record. Reason: others' messages come between them, and all have to lie within `PARTS_SPAN_MAX`. Error: InvalidArguments. */
+/** Most parts of a record. Reason: others' messages come between, and all have to lie within `PARTS_SPAN_MAX`. Error: InvalidArguments. */
 export const RECORD_PARTS_MAX = 128;
 
 /**
@@ -89,33 +89,52 @@ export function encodeRecords(records: readonly (readonly Uint8Array[])[]): Uint
 }
 
 /**
- * A record as parts, each a message, to be appended one behind the other; it is copied. Whoever tries again makes new ones.
+ * A record as parts, each a message, to be appended one behind the other. Whoever tries again makes new ones.
  *
  * @param partBytes of the record in each part, so that there are `RECORD_PARTS_MAX` of them at most
  */
 export function encodeRecordParts(record: readonly Uint8Array[], partBytes: number): Uint8Array<ArrayBuffer>[] {
+  return [...recordParts(record, partBytes)];
+}
+
+/** As `encodeRecordParts`, each made when it is asked for: the record is copied as it goes. */
+export function* recordParts(record: readonly Uint8Array[], partBytes: number): Generator<Uint8Array<ArrayBuffer>> {
   const totalBytes = recordBytes(record);
   const count = Math.max(1, Math.ceil(totalBytes / partBytes));
   assert(totalBytes <= RECORD_BYTES_MAX, `a record of ${RECORD_BYTES_MAX} B at most; got ${totalBytes}`);
   assert(count <= RECORD_PARTS_MAX, `${RECORD_PARTS_MAX} parts at most; got ${count}`);
   const attempt = crypto.getRandomValues(new Uint8Array(ATTEMPT_BYTES));
-  const whole = new Uint8Array(totalBytes);
-  let at = 0;
-  for (const piece of record) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return Array.from({ length: count }, (_, index) => {
-    const bytes = whole.subarray(index * partBytes, (index + 1) * partBytes);
-    const message = begun(KIND.part, PART_OVERHEAD_BYTES + bytes.length);
+  const rest = piecesOf(record);
+  for (let index = 0; index < count; index++) {
+    const bytes = Math.min(partBytes, totalBytes - index * partBytes);
+    const message = begun(KIND.part, PART_OVERHEAD_BYTES + bytes);
     const view = new DataView(message.buffer);
     message.set(attempt, HEAD_BYTES);
     view.setUint16(INDEX_AT, index, true);
     view.setUint16(INDEX_AT + 2, count, true);
     view.setUint32(INDEX_AT + 4, totalBytes, true);
-    message.set(bytes, PART_BYTES_AT);
-    return ended(message, view);
-  });
+    rest(message.subarray(PART_BYTES_AT, PART_BYTES_AT + bytes));
+    yield ended(message, view);
+  }
+}
+
+/** Returns what fills one array after the other with a record's bytes. */
+function piecesOf(record: readonly Uint8Array[]): (into: Uint8Array) => void {
+  let piece = 0;
+  let from = 0;
+  return (into) => {
+    for (let at = 0; at < into.length; ) {
+      const bytes = record[piece];
+      assert(bytes !== undefined, "parts are no longer than their record");
+      const some = bytes.subarray(from, from + into.length - at);
+      into.set(some, at);
+      at += some.length;
+      from += some.length;
+      if (from < bytes.length) continue;
+      piece++;
+      from = 0;
+    }
+  };
 }
 
 function begun(kind: number, length: number): Uint8Array<ArrayBuffer> {

@@ -14,6 +14,8 @@ import { sequenceOf } from "./sequence.ts";
 /** A record with its place in the order of rows. */
 export interface ReadRecord {
   readonly sequence: number;
+  /** Number of the message that it begins with: of its first part, if it came in parts. */
+  readonly first: number;
   /** A view of its message where it is one of several. */
   readonly payload: Uint8Array;
 }
@@ -62,9 +64,10 @@ export class MessageReader {
     const message = decodeMessage(bytes);
     if (typeof message === "string") throw this.broken(number, message);
     this.forget(number - PARTS_SPAN_MAX);
-    if (message.kind === "records") return message.records.map((payload, place) => ({ sequence: sequenceOf(number, place), payload }));
-    const payload = this.taken(number, message);
-    return payload === undefined ? [] : [{ sequence: sequenceOf(number, 0), payload }];
+    if (message.kind === "records")
+      return message.records.map((payload, place) => ({ sequence: sequenceOf(number, place), first: number, payload }));
+    const record = this.taken(number, message);
+    return record === undefined ? [] : [{ sequence: sequenceOf(number, 0), ...record }];
   }
 
   /** Forgets attempts whose last beginning lies before a number. */
@@ -73,7 +76,7 @@ export class MessageReader {
   }
 
   /** The record, if the part ends it. */
-  private taken(number: number, { attempt: id, index, count, totalBytes, bytes }: RecordPart): Uint8Array | undefined {
+  private taken(number: number, { attempt: id, index, count, totalBytes, bytes }: RecordPart): Omit<ReadRecord, "sequence"> | undefined {
     let attempt = this.attempts.get(id);
     if (attempt === undefined) {
       if (index > 0) return undefined; // The one before it was let go, or never came.
@@ -96,7 +99,7 @@ export class MessageReader {
       at += part.length;
     }
     if (at !== totalBytes) throw this.broken(number, `parts of its record have ${at} of ${totalBytes} bytes`);
-    return payload;
+    return { first: begin, payload };
   }
 
   private broken(number: number, why: string): DbError {

@@ -18,7 +18,13 @@ export interface NatsPermissions {
 const SNAPSHOTS = "manifest.1048576";
 
 /** Looking at streams, reading messages, following. */
-const READING = ["$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.DELETE.>"] as const;
+const READING = [
+  "$JS.API.STREAM.INFO.*",
+  "$JS.API.STREAM.LIST",
+  "$JS.API.STREAM.MSG.GET.*",
+  "$JS.API.CONSUMER.CREATE.>",
+  "$JS.API.CONSUMER.DELETE.>",
+] as const;
 const PULLING = "$JS.API.CONSUMER.MSG.NEXT.>";
 /** Whoever is first makes the streams. None of them can be changed or deleted. */
 const MAKING = "$JS.API.STREAM.CREATE.*";

@@ -3,13 +3,14 @@
  *
  *   follow the directory ─► join ─► keep shards ─► (drain) ─► give shards back ─► leave ─► stop following
  */
+import { assert } from "../../base/assert.ts";
 import type { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import type { OpenShard, ShardHost } from "../shard/shard-host.ts";
 import type { Directory } from "./directory.ts";
 import { begun, FollowedDirectory } from "./followed-directory.ts";
-import { STOP_MILLIS } from "./limits.ts";
+import { CLUSTER_SHARDS_MAX, STOP_MILLIS } from "./limits.ts";
 import { type NodeFacts, NodeMember } from "./node-member.ts";
 import { type KeptShardStatus, ShardKeeper } from "./shard-keeper.ts";
 import { type Timers, within } from "./timers.ts";
@@ -47,6 +48,7 @@ export class DataNode {
   /** Joins the cluster and begins to take shards. @throws DbError as `NodeMember.join` */
   static async join(parts: DataNodeParts): Promise<DataNode> {
     const { port, facts, timers, logger } = parts;
+    assert(parts.shards >= 1 && parts.shards <= CLUSTER_SHARDS_MAX, `a cluster has 1 to ${CLUSTER_SHARDS_MAX} shards; got ${parts.shards}`);
     const { leases, identity } = port;
     const directory = FollowedDirectory.follow({ leases, timers, logger });
     let node: DataNode | undefined;
@@ -97,11 +99,17 @@ export class DataNode {
     if (this.isStopping) return;
     this.isStopping = true;
     this.member.beginDraining();
-    let isLate = false;
-    if (this.keeper.hasHeirs) isLate = (await within(this.parts.timers, STOP_MILLIS, () => this.keeper.drained("stop"))) === "late";
-    await this.keeper.close(!isLate);
+    const outcome = await within(this.parts.timers, STOP_MILLIS, (signal) => this.givenAway(signal));
+    await this.keeper.close(outcome !== "late");
     await this.member.leave();
     await this.followed.close();
+  }
+
+  /** Resolves when no shard is left here, or no other node that could take one: they may stop at the same time. */
+  private async givenAway(signal: AbortSignal): Promise<void> {
+    let isDrained = false;
+    const drained = this.keeper.drained("stop").then(() => (isDrained = true));
+    while (!isDrained && this.keeper.hasHeirs && !signal.aborted) await Promise.race([drained, this.followed.nextChange()]);
   }
 
   private async oust(why: DbError): Promise<void> {

@@ -1,5 +1,5 @@
 /** Shards that this node could not open, or not keep: why, and when it tries again. Waits double from 1 s to 30 s. */
-import { FAILED_MILLIS, FAILED_MILLIS_MAX } from "./limits.ts";
+import { FAILED_MILLIS, FAILED_MILLIS_MAX, OPEN_MILLIS, OPEN_MILLIS_MAX } from "./limits.ts";
 import type { Timers } from "./timers.ts";
 
 /** A shard that fails. */
@@ -7,6 +7,8 @@ export interface ShardFailure {
   readonly reason: string;
   /** In a row. */
   readonly times: number;
+  /** Of those, how often it took too long. */
+  readonly timesLate: number;
   /** Monotonic: not tried before. */
   readonly againMillis: number;
 }
@@ -20,10 +22,12 @@ export class Failures {
     this.timers = timers;
   }
 
-  failed(shard: number, reason: string): void {
-    const times = this.times(shard) + 1;
+  failed(shard: number, reason: string, isLate: boolean): void {
+    const before = this.failures.get(shard);
+    const times = (before?.times ?? 0) + 1;
+    const timesLate = (before?.timesLate ?? 0) + (isLate ? 1 : 0);
     const wait = Math.min(FAILED_MILLIS_MAX, FAILED_MILLIS * 2 ** (times - 1));
-    this.failures.set(shard, { reason, times, againMillis: this.timers.monotonicMillis() + wait });
+    this.failures.set(shard, { reason, times, timesLate, againMillis: this.timers.monotonicMillis() + wait });
   }
 
   /** It has been served here for long enough. */
@@ -31,9 +35,9 @@ export class Failures {
     this.failures.delete(shard);
   }
 
-  /** Failures in a row. */
-  times(shard: number): number {
-    return this.failures.get(shard)?.times ?? 0;
+  /** How long the next attempt may take, in milliseconds. */
+  openMillis(shard: number): number {
+    return Math.min(OPEN_MILLIS_MAX, OPEN_MILLIS * 2 ** (this.failures.get(shard)?.timesLate ?? 0));
   }
 
   /** Whether it must not be tried yet. */

@@ -10,9 +10,9 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LeaseChanges, Leases, LeaseState } from "../port/leases.ts";
-import { portFailureOf } from "../port/port-error.ts";
+import { type PortFailure, portFailureOf } from "../port/port-error.ts";
 import type { Directory, KnownNode, ShardClaim, ShardOwner, ShardProgress } from "./directory.ts";
-import { CLUSTER_SHARDS_MAX, JOIN_MILLIS, LAG_RECORD_BYTES, RENEW_MILLIS } from "./limits.ts";
+import { CLUSTER_SHARDS_MAX, JOIN_MILLIS, FOLLOW_AGAIN_MILLIS, LAG_RECORD_BYTES, NODES_MAX } from "./limits.ts";
 import { isNodeId } from "./node-id.ts";
 import { decodeNodeValue } from "./node-value.ts";
 import { decodeShardValue } from "./shard-value.ts";
@@ -50,6 +50,8 @@ export class FollowedDirectory implements Directory {
   private readonly epochs = new Map<number, number>();
   /** Names of leases whose value cannot be read and was reported. */
   private readonly reported = new Set<string>();
+  /** How following them failed last; undefined: it does not. */
+  private failing: PortFailure | undefined;
   private sorted: readonly KnownNode[] | undefined;
   private change: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   private readonly listeners = new Set<() => void>();
@@ -138,15 +140,19 @@ export class FollowedDirectory implements Directory {
           if (isFirst) this.forgetUntold(told);
           this.take(told, isFirst ? told.leases.keys() : told.changed);
           isFirst = false;
+          this.failing = undefined;
           start();
         }
       } catch (error) {
         const failure = portFailureOf(error);
         if (failure === "closed") return fail(error);
         if (failure === undefined) throw error;
-        if (!signal.aborted) this.parts.logger.error({ failure, error: errorText(error) }, "leases cannot be followed; tried again");
+        if (!signal.aborted && failure !== this.failing) {
+          this.failing = failure;
+          this.parts.logger.error({ failure, error: errorText(error) }, "leases cannot be followed; tried again until they can");
+        }
       }
-      if (!signal.aborted) await this.waits.wait(RENEW_MILLIS);
+      if (!signal.aborted) await this.waits.wait(FOLLOW_AGAIN_MILLIS);
     }
   }
 
@@ -182,8 +188,11 @@ export class FollowedDirectory implements Directory {
   private takeNode(id: string, name: string, state: LeaseState | undefined): void {
     const before = this.known.get(id);
     const value = state && this.read(name, () => decodeNodeValue(state.value));
-    const isSound = value !== undefined && value.identity === state?.holder;
-    if (value !== undefined && !isSound) this.report(name, "its identity is not its holder's");
+    const isHolder = value !== undefined && value.identity === state?.holder;
+    if (value !== undefined && !isHolder) this.report(name, "its identity is not its holder's");
+    const isOneOfTooMany = isHolder && before === undefined && this.known.size >= NODES_MAX;
+    if (isOneOfTooMany) this.report(name, `there are ${NODES_MAX} nodes already`);
+    const isSound = isHolder && !isOneOfTooMany;
     const now = isSound ? { id, ...value } : undefined;
     if (now === undefined) this.known.delete(id);
     else this.known.set(id, now);

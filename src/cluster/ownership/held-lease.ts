@@ -1,17 +1,17 @@
 /**
- * A lease that is renewed each second for as long as it is wanted.
+ * A lease that is renewed, five times in its time, for as long as it is wanted.
  *
  *   held ──"lost"──► ended ──take──► held         servers were silent, or this process stood still: it is taken again
  *                      └──"held"──► ousted        another has it: told once, and nothing is renewed any more
  *
- * Calls that nobody answers are given up after `RENEW_CALL_MILLIS`, so that three fit into the time of a lease. What they did is found out
+ * Calls that nobody answers are given up, so that three fit into the time of a lease. What they did is found out
  * by the next one.
  */
 import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Lease, LeaseName, Leases } from "../port/leases.ts";
 import { type PortFailure, portFailureOf } from "../port/port-error.ts";
-import { AGAIN_MILLIS, RENEW_CALL_MILLIS, RENEW_MILLIS } from "./limits.ts";
+import { AGAIN_MILLIS, RENEWALS_PER_LEASE, SILENT_RENEWALS_MAX } from "./limits.ts";
 import { type Timers, Waits, within } from "./timers.ts";
 
 /** What a lease is held with. */
@@ -25,12 +25,21 @@ export interface LeaseParts {
 export interface LeaseUser {
   /** What others are to know; asked before each call. */
   value(): string;
-  /** Another has it now, or the port is closed. Called once at most, and not after `release`. */
-  onOusted(): void;
+  /** Another has it now ("held"), or the port is closed. Called once at most, and not after `release`. */
+  onOusted(why: "held" | "closed"): void;
 }
 
-/** Failures that a server's operator has to know of, and that do not pass by themselves. */
 const LASTING: ReadonlySet<PortFailure> = new Set(["denied", "vanished", "went-back", "too-large"]);
+
+/** Whether a failure does not pass by itself, so that an operator has to know of it. */
+export function isLasting(failure: PortFailure): boolean {
+  return LASTING.has(failure);
+}
+
+/** How long a call waits for its answer. */
+function callMillis({ ttlMillis }: Leases): number {
+  return ttlMillis / SILENT_RENEWALS_MAX;
+}
 
 /** See the file header. */
 export class HeldLease {
@@ -62,7 +71,7 @@ export class HeldLease {
    */
   static async take(name: LeaseName, parts: LeaseParts, user: LeaseUser): Promise<HeldLease | "held" | "late"> {
     const take = (signal: AbortSignal): Promise<Lease | "held"> => parts.leases.take(name, user.value(), { signal });
-    const lease = await within(parts.timers, 2 * RENEW_CALL_MILLIS, take); // It asks before it appends.
+    const lease = await within(parts.timers, 2 * callMillis(parts.leases), take); // It asks before it appends.
     return typeof lease === "string" ? lease : new HeldLease(lease, parts, user);
   }
 
@@ -86,9 +95,10 @@ export class HeldLease {
     this.isEnding = true;
     this.waits.wake();
     await this.renewing;
+    const { leases, timers } = this.parts;
     while (this.isHeld) {
       try {
-        const released = await within(this.parts.timers, RENEW_CALL_MILLIS, (signal) => this.parts.leases.release(this.lease, { signal }));
+        const released = await within(timers, callMillis(leases), (signal) => leases.release(this.lease, { signal }));
         if (released !== "late") return;
       } catch (error) {
         const failure = this.failed(error);
@@ -99,30 +109,30 @@ export class HeldLease {
   }
 
   private async renewUntilEnd(): Promise<void> {
-    for (let pause = RENEW_MILLIS; ; ) {
+    const renewMillis = this.parts.leases.ttlMillis / RENEWALS_PER_LEASE;
+    for (let pause = renewMillis; ; ) {
       await this.waits.wait(pause);
       if (this.isEnding) return;
       const begun = this.parts.timers.monotonicMillis();
       const outcome = await this.renewOnce();
-      if (outcome === "ousted") {
+      if (outcome === "held" || outcome === "closed") {
         this.isLost = true;
-        if (!this.isEnding) this.user.onOusted();
+        if (!this.isEnding) this.user.onOusted(outcome);
         return;
       }
       const spent = this.parts.timers.monotonicMillis() - begun;
-      pause = outcome === "renewed" ? Math.max(0, RENEW_MILLIS - spent) : outcome === "late" ? 0 : AGAIN_MILLIS;
+      pause = outcome === "renewed" ? Math.max(0, renewMillis - spent) : outcome === "late" ? 0 : AGAIN_MILLIS;
     }
   }
 
-  private async renewOnce(): Promise<"renewed" | "late" | "again" | "ousted"> {
+  private async renewOnce(): Promise<"renewed" | "late" | "again" | "held" | "closed"> {
     const { leases, timers, logger } = this.parts;
     const value = this.user.value();
     const call = (signal: AbortSignal): Promise<Lease | "lost" | "held"> =>
       this.isLost ? leases.take(this.name, value, { signal }) : leases.renew(this.lease, value, { signal });
     try {
-      const next = await within(timers, RENEW_CALL_MILLIS, call);
-      if (next === "late") return "late";
-      if (next === "held") return "ousted";
+      const next = await within(timers, callMillis(leases), call);
+      if (next === "late" || next === "held") return next;
       if (next === "lost") {
         this.isLost = true;
         return "late"; // Taken again at once.
@@ -133,7 +143,7 @@ export class HeldLease {
       this.reported = undefined;
       return "renewed";
     } catch (error) {
-      return this.failed(error) === "closed" ? "ousted" : "again";
+      return this.failed(error) === "closed" ? "closed" : "again";
     }
   }
 
@@ -141,7 +151,7 @@ export class HeldLease {
   private failed(error: unknown): PortFailure {
     const failure = portFailureOf(error);
     if (failure === undefined) throw error;
-    if (LASTING.has(failure) && failure !== this.reported) {
+    if (isLasting(failure) && failure !== this.reported) {
       this.parts.logger.error(
         { lease: this.name, failure, error: errorText(error) },
         "a lease cannot be renewed; tried again until it can",

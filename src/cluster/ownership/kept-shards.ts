@@ -21,14 +21,18 @@ export class KeptShards {
     this.timers = timers;
   }
 
-  /** A shard was taken that is the node's with this identity. */
-  keep(shard: number, from: string): void {
+  /** A shard is taken that is the node's with this identity. @returns takes that back: it was not to be had */
+  keep(shard: number, from: string): () => void {
     const now = this.timers.monotonicMillis();
     const before = this.kept.get(shard);
     const isAgain = before?.from === from && now < before.untilMillis + KEEP_MILLIS_MAX;
     const times = isAgain ? before.times + 1 : 1;
     const millis = Math.min(KEEP_MILLIS_MAX, KEEP_MILLIS * 2 ** (times - 1));
     this.kept.set(shard, { from, times, untilMillis: now + millis });
+    return () => {
+      if (before === undefined) this.kept.delete(shard);
+      else this.kept.set(shard, before);
+    };
   }
 
   /** Whether a shard is not given to the node with this identity yet. */

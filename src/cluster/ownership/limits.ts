@@ -5,11 +5,21 @@ import { LEASE_VALUE_BYTES_MAX } from "../port/limits.ts";
 /** Most shards of a cluster. Reason: a node may own all of them, and tells of each in one value. */
 export const CLUSTER_SHARDS_MAX = 1024;
 
-/** How often a lease is renewed, in milliseconds. Reason: four may fail before it ends. */
-export const RENEW_MILLIS = 1000;
+/** Most data nodes of a cluster. Reason: each tells all others each second; above it nodes are passed over, and named in the log. */
+export const NODES_MAX = 2048;
 
-/** How long a renewal waits for its answer, in milliseconds: three fit into the time of a lease. */
-export const RENEW_CALL_MILLIS = 1500;
+/** Pairs of a shard and a node that there can be. Reason: a score and the place of its pair fit into one double, 53 bits. */
+export const PAIRS_MAX: number = 2 ** 21;
+assert(CLUSTER_SHARDS_MAX * NODES_MAX <= PAIRS_MAX, "all shards have a score for all nodes");
+
+/** A lease is renewed so often in its time: each second where it has 5 s. Reason: four may fail before it ends. */
+export const RENEWALS_PER_LEASE = 5;
+
+/** Most renewals without an answer in the time of a lease: each waits for 1.5 s where it has 5 s. */
+export const SILENT_RENEWALS_MAX: number = 10 / 3;
+
+/** How soon leases are followed again after that failed, in milliseconds. */
+export const FOLLOW_AGAIN_MILLIS = 1000;
 
 /** How soon a call to the leases that failed is made again, in milliseconds. */
 export const AGAIN_MILLIS = 250;
@@ -20,14 +30,22 @@ export const LOOK_MILLIS = 500;
 /** Longest that a node which starts waits for servers that do not answer, in milliseconds: several elections. */
 export const JOIN_MILLIS = 60_000;
 
-/** How long a node that joined takes no shard, in milliseconds. Reason: of nodes that start together the first would take all. */
+/**
+ * How long a node that joined takes no shard that nobody has served since, in milliseconds. Reason: of nodes that start together the first
+ * would take all.
+ */
 export const SETTLE_MILLIS = 1000;
 
 /** Shards that a node opens at once. Reason: each reads the end of a log, and they share a thread. */
 export const OPENINGS_MAX = 4;
 
-/** How long an opening may take, in milliseconds; doubled after each failure in a row, four times at most. Reason: it may be stuck. */
+/**
+ * How long an opening may take, in milliseconds: the first time, and at most. It doubles each time that it was too little. Reason: it may
+ * be stuck, and nobody else can have the shard meanwhile; two minutes read 25 GiB of a log.
+ */
 export const OPEN_MILLIS = 120_000;
+/** See `OPEN_MILLIS`. */
+export const OPEN_MILLIS_MAX = 480_000;
 
 /** How long what was told to end may take, in milliseconds. Reason: hosts keep to 10 s; the lease of one that hangs must not stay. */
 export const END_MILLIS = 15_000;

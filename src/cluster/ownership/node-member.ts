@@ -11,7 +11,7 @@ import { PortError, portFailureOf } from "../port/port-error.ts";
 import type { ShardProgress } from "./directory.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
 import { HeldLease, type LeaseParts, type LeaseUser } from "./held-lease.ts";
-import { AGAIN_MILLIS, JOIN_MILLIS, RENEW_MILLIS } from "./limits.ts";
+import { AGAIN_MILLIS, JOIN_MILLIS, RENEWALS_PER_LEASE } from "./limits.ts";
 import { checkNodeId } from "./node-id.ts";
 import { encodeNodeValue, isAddress } from "./node-value.ts";
 import { Waits } from "./timers.ts";
@@ -99,7 +99,10 @@ export class NodeMember {
   /** Asks until the lease is held, or it is certain that another process renews it, or servers stay silent for too long. */
   private async takenLease(): Promise<HeldLease> {
     const { timers, leases } = this.parts;
-    const user: LeaseUser = { value: () => this.value(), onOusted: () => this.news.onOusted(this.refusal("goes on as")) };
+    const user: LeaseUser = {
+      value: () => this.value(),
+      onOusted: (why) => this.news.onOusted(why === "held" ? this.refusal("goes on as") : this.closed()),
+    };
     const waits = new Waits(timers);
     const begun = timers.monotonicMillis();
     let heldSince: number | undefined;
@@ -109,7 +112,7 @@ export class NodeMember {
       if (result instanceof HeldLease) return result;
       // Servers that do not answer may let leases stay for longer.
       heldSince = result === "held" ? (heldSince ?? now) : undefined;
-      if (heldSince !== undefined && now - heldSince > leases.ttlMillis + RENEW_MILLIS) throw this.refusal("joins as");
+      if (heldSince !== undefined && now - heldSince > leases.ttlMillis * (1 + 1 / RENEWALS_PER_LEASE)) throw this.refusal("joins as");
       if (result !== "held" && now - begun > JOIN_MILLIS) {
         throw new DbError(StatusCode.StorageUnavailable, `cannot join the cluster as node ${this.facts.id}: the servers do not answer`, {
           cause: result,
@@ -139,6 +142,10 @@ export class NodeMember {
       : "another process";
     const what = verb === "joins as" ? "join the cluster" : "stay in the cluster";
     return new DbError(StatusCode.InvalidArguments, `cannot ${what} as node ${id}: ${who} has this id; each node needs one of its own`);
+  }
+
+  private closed(): DbError {
+    return new DbError(StatusCode.StorageUnavailable, `cannot stay in the cluster as node ${this.facts.id}: the connection was closed`);
   }
 
   private value(): string {

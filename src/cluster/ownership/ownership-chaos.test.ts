@@ -4,7 +4,9 @@ import { seededRandom } from "../../../bench/macro/random.ts";
 import { ROUGH, startChaos } from "../../../test/support/cluster/chaos.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { type OwnerNode, OwnerNodes } from "../../../test/support/cluster/owner-nodes.ts";
-import { END_MILLIS } from "./limits.ts";
+import { VirtualTime } from "../../../test/support/cluster/virtual-time.ts";
+import { DbError } from "../../base/error.ts";
+import { END_MILLIS, KEEP_MILLIS_MAX } from "./limits.ts";
 import { assign } from "./ranking.ts";
 
 const SEEDS: readonly number[] = Array.from({ length: 20 }, (_, i) => i + 1);
@@ -14,16 +16,16 @@ const CHAOS_MILLIS = 120_000;
 /** Longest that a client is still cut off or stopped when the chaos is over, and late requests come. */
 const AFTER_MILLIS = 20_000;
 
-const clusters: MemoryCluster[] = [];
+const times: VirtualTime[] = [];
 
 function madeCluster(seed: number): MemoryCluster {
-  const cluster = new MemoryCluster({ seed });
-  clusters.push(cluster);
-  return cluster;
+  const time = new VirtualTime();
+  times.push(time);
+  return new MemoryCluster({ seed, time });
 }
 
 afterEach(() => {
-  for (const { time } of clusters.splice(0)) time.end();
+  for (const time of times.splice(0)) time.end();
 });
 
 /** A cluster of three nodes that runs well, and then does not. */
@@ -110,3 +112,51 @@ test.each(SEEDS)("seed %i: nodes that die, start again and drain at random leave
     epochs.set(shard, epoch);
   }
 });
+
+test.each(SEEDS)(
+  "seed %i: all of that at once: nodes come and go in the middle of trouble, and shards hang or fail to open",
+  async (seed) => {
+    const cluster = madeCluster(seed);
+    const nodes = new OwnerNodes(cluster, SHARDS);
+    const random = seededRandom(seed + 1300);
+    nodes.behaviour.open = () => {
+      if (random.below(10) === 0) return new Error("a fake shard does not open");
+      return random.below(50) === 0 ? "never" : 20 + random.below(3000);
+    };
+    nodes.behaviour.closeMillis = random.below(2000);
+    const living = new Map<string, OwnerNode>();
+    for (const id of IDS) living.set(id, await nodes.start(id));
+    cluster.rates = ROUGH;
+    const end = startChaos(cluster, [...[...living.values()].map(({ identity }) => identity), "watcher"]);
+    for (let round = 0; round < 10; round++) {
+      const id = IDS[random.below(IDS.length)] ?? "a";
+      const node = living.get(id);
+      if (node === undefined) await startedOrRefused(nodes, id, living);
+      else if (living.size > 1) {
+        living.delete(id);
+        if (random.below(2) === 0) nodes.kill(node);
+        else await node.data.stop();
+      }
+      await cluster.time.sleep(random.below(25_000));
+    }
+    end();
+    nodes.behaviour.open = () => 200;
+    await cluster.time.sleep(AFTER_MILLIS);
+    // An opening may hang for two minutes.
+    await nodes.until("served", () => nodes.owners().every((owner) => owner !== undefined), 150_000);
+    const assigned = assign(SHARDS, [...living.keys()]);
+    await nodes.until("settled", () => nodes.owners().every((owner, shard) => owner === assigned.get(shard)), 2 * KEEP_MILLIS_MAX);
+    await cluster.time.sleep(AFTER_MILLIS);
+    for (let shard = 0; shard < SHARDS; shard++) expect(nodes.openAt(shard)).toEqual([assigned.get(shard) as string]);
+    expect([...living.values()].flatMap(({ ousted }) => ousted)).toEqual([]);
+  },
+);
+
+/** Starts a node, unless servers do not answer for a minute. */
+async function startedOrRefused(nodes: OwnerNodes, id: string, living: Map<string, OwnerNode>): Promise<void> {
+  try {
+    living.set(id, await nodes.start(id));
+  } catch (error) {
+    if (!(error instanceof DbError) || !/^cannot (join|read)/.test(error.message)) throw error;
+  }
+}

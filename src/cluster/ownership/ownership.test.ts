@@ -1,21 +1,25 @@
 import { afterEach, expect, test } from "bun:test";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
+import { memoryPort } from "../../../test/support/cluster/memory-port.ts";
 import { type OwnerNode, OwnerNodes } from "../../../test/support/cluster/owner-nodes.ts";
+import { VirtualTime } from "../../../test/support/cluster/virtual-time.ts";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { encodeNodeValue } from "./node-value.ts";
 import { assign } from "./ranking.ts";
+import { encodeShardValue } from "./shard-value.ts";
 
-const clusters: MemoryCluster[] = [];
+const times: VirtualTime[] = [];
 
 afterEach(() => {
-  for (const { time } of clusters.splice(0)) time.end();
+  for (const time of times.splice(0)) time.end();
 });
 
 function madeNodes(shards: number): OwnerNodes {
-  const cluster = new MemoryCluster();
-  clusters.push(cluster);
-  return new OwnerNodes(cluster, shards);
+  const time = new VirtualTime();
+  times.push(time);
+  return new OwnerNodes(new MemoryCluster({ time }), shards);
 }
 
 /** Whether all shards are served by the nodes that should own them. */
@@ -93,6 +97,20 @@ test("a third node gets its share, two shards at a time, flushed before; the oth
   expect(nodes.events.filter(({ kind }) => kind === "closed")).toHaveLength(0);
 });
 
+test("a shard that is handed over to a node that has just joined is without an owner only while it is closed and opened", async () => {
+  const { nodes } = await started(2, ["a"]);
+  let unserved = 0;
+  const { time } = nodes.cluster;
+  const look = (): void => {
+    if (nodes.owners().includes(undefined)) unserved += 10;
+    time.after(10, look);
+  };
+  look();
+  await nodes.start("b");
+  await nodes.until("settled", () => isSettled(nodes, ["a", "b"]));
+  expect(unserved).toBeLessThan(nodes.behaviour.closeMillis + 200 + 100);
+});
+
 test("a node that drains gives all shards away, two at a time, and takes none until it stops", async () => {
   const { nodes, all } = await started(16, ["a", "b", "c"]);
   const a = at(all, 0);
@@ -127,6 +145,15 @@ test("a node that stops gives its shards to others at once", async () => {
   expect(nodes.unservedMost).toBeLessThanOrEqual(4);
 });
 
+test("nodes that all stop at once do not wait for one another, and flush", async () => {
+  const { nodes, all } = await started(12, ["a", "b", "c"]);
+  const begun = nodes.cluster.time.monotonicMillis();
+  await Promise.all(all.map(({ data }) => data.stop()));
+  expect(nodes.cluster.time.monotonicMillis() - begun).toBeLessThan(2000);
+  expect([...nodes.cluster.leases.keys()]).toEqual([]);
+  expect(nodes.events.filter(({ kind }) => kind === "closed")).toEqual([]);
+});
+
 test("the last node that stops flushes and closes its shards; their leases are free at once", async () => {
   const { nodes, all } = await started(6, ["a"]);
   await at(all, 0).data.stop();
@@ -135,7 +162,7 @@ test("the last node that stops flushes and closes its shards; their leases are f
 });
 
 test("a node that stops is gone after 15 s and the end of what it closes, also if nobody takes its shards", async () => {
-  const { nodes, all } = await started(16, ["a", "b"]);
+  const { nodes, all } = await started(32, ["a", "b"]);
   nodes.behaviour.closeMillis = 9000;
   const begun = nodes.cluster.time.monotonicMillis();
   await at(all, 0).data.stop();
@@ -245,6 +272,91 @@ test("a shard that nobody can open is tried with growing waits, and the reason i
   expect(tries).toBeLessThan(9);
   expect(a.data.shards().find(({ shard }) => shard === 0)?.failure?.reason).toBe("its manifest is damaged");
   expect(nodes.owners()).toEqual([undefined, "a"]);
+  nodes.behaviour.open = () => 100;
+  await nodes.until("settled", () => isSettled(nodes, ["a"]));
+  expect(a.data.shards()[0]).toMatchObject({ state: "serving", failure: { reason: "its manifest is damaged" } });
+  await nodes.cluster.time.sleep(1500);
+  expect(nodes.watcher.nodes()[0]?.failing.size).toBe(0);
+  await nodes.cluster.time.sleep(61_000);
+  expect(a.data.shards()[0]).toEqual({ shard: 0, state: "serving", failure: undefined });
+});
+
+test("shards that nobody can open hold up the moves of others for a minute only", async () => {
+  const nodes = madeNodes(8);
+  const broken = new Set([0, 1, 2]);
+  nodes.behaviour.open = (shard) => (broken.has(shard) ? new DbError(StatusCode.StorageUnavailable, "it is damaged") : 100);
+  await nodes.start("a");
+  await nodes.until("served", () => nodes.owners().filter((owner) => owner !== undefined).length === 5);
+  await nodes.start("b");
+  const assigned = assign(8, ["a", "b"]);
+  const isMoved = (): boolean => nodes.owners().every((owner, shard) => broken.has(shard) || owner === assigned.get(shard));
+  const millis = await nodes.until("moved", isMoved, 90_000);
+  expect(millis).toBeGreaterThan(50_000);
+});
+
+test("a node that does not let its shards go holds up the moves of others for a minute only", async () => {
+  const nodes = madeNodes(12);
+  const { cluster } = nodes;
+  const stubborn = memoryPort(cluster, "z-1");
+  const assigned = assign(12, ["a", "b", "z"]);
+  const taken = [...assigned].filter(([, id]) => id !== "z").map(([shard]) => shard);
+  const value = {
+    address: "z:1",
+    identity: "z-1",
+    startedAtMillis: 1,
+    version: "1",
+    isDraining: false,
+    shards: new Map(),
+    failing: new Map(),
+  };
+  const renew = async (): Promise<void> => {
+    for (;;) {
+      await stubborn.leases.take("node.z", encodeNodeValue(value));
+      const claim = encodeShardValue({ nodeId: "z", epoch: 1, state: "serving", isKept: false });
+      for (const shard of taken.slice(0, 3)) await stubborn.leases.take(`lease.${shard}`, claim);
+      await cluster.time.sleep(1000);
+    }
+  };
+  void renew();
+  await cluster.time.sleep(500);
+  await nodes.start("a");
+  await nodes.until("served", () => nodes.owners().every((owner) => owner !== undefined));
+  await nodes.start("b");
+  const isMoved = (): boolean =>
+    nodes.owners().every((owner, shard) => owner === "z" || assigned.get(shard) === "z" || owner === assigned.get(shard));
+  await nodes.until("moved", isMoved, 90_000);
+});
+
+test("a shard of which a higher epoch was told while its lease was lost is closed without a flush, and opened again", async () => {
+  const { nodes } = await started(2, ["a"]);
+  nodes.cluster.putLease("lease.0", "z-1", encodeShardValue({ nodeId: "z", epoch: 9, state: "opening", isKept: false }));
+  await nodes.cluster.time.sleep(20);
+  nodes.cluster.putLease("lease.0", "z-1", undefined);
+  await nodes.cluster.time.sleep(20_000);
+  const its = nodes.events.filter(({ shard }) => shard === 0).map(({ kind, epoch }) => `${kind} ${epoch}`);
+  expect(its).toEqual(["opened 1", "closed 1", "opened 2"]);
+  expect(nodes.owners()).toEqual(["a", "a"]);
+});
+
+test("a shard is flushed while it still serves before it is handed over, but not for long; who stops does not wait for that", async () => {
+  const nodes = madeNodes(4);
+  let flushing = 0;
+  nodes.behaviour.beforeHandOver = async () => {
+    flushing++;
+    await nodes.cluster.time.sleep(60_000);
+  };
+  const a = await nodes.start("a");
+  await nodes.until("settled", () => isSettled(nodes, ["a"]));
+  await nodes.start("b");
+  await nodes.until("flushing", () => flushing === 2);
+  nodes.unservedMost = 0;
+  await nodes.cluster.time.sleep(10_000);
+  expect([nodes.unservedMost, flushing, isSettled(nodes, ["a"])]).toEqual([0, 2, true]);
+  await nodes.until("settled", () => isSettled(nodes, ["a", "b"]), 10_000);
+  const begun = nodes.cluster.time.monotonicMillis();
+  await a.data.stop();
+  expect(nodes.cluster.time.monotonicMillis() - begun).toBeLessThan(16_000);
+  await nodes.until("settled", () => isSettled(nodes, ["b"]));
 });
 
 test("a node that cannot say what its shards are, or says it in another version, is skipped and named once", async () => {

@@ -25,6 +25,8 @@ export class Placement {
   private assigned: ReadonlyMap<number, string> = new Map();
   /** Since when nobody serves a shard, as far as this process saw. */
   private readonly unserved = new Map<number, number>();
+  /** Shards that somebody served while this process looked. */
+  private readonly served = new Set<number>();
   /** Since when a shard is among the first that should move. */
   private readonly moving = new Map<number, number>();
 
@@ -47,8 +49,10 @@ export class Placement {
     }
     const now = this.timers.monotonicMillis();
     for (let shard = 0; shard < this.shards; shard++) {
-      if (this.directory.ownerOf(shard) !== undefined) this.unserved.delete(shard);
-      else if (!this.unserved.has(shard)) this.unserved.set(shard, now);
+      if (this.directory.ownerOf(shard) !== undefined) {
+        this.unserved.delete(shard);
+        this.served.add(shard);
+      } else if (!this.unserved.has(shard)) this.unserved.set(shard, now);
     }
   }
 
@@ -56,6 +60,11 @@ export class Placement {
   assignedTo(shard: number): KnownNode | undefined {
     const id = this.assigned.get(shard);
     return id === undefined ? undefined : this.directory.node(id);
+  }
+
+  /** Whether anybody served a shard since this process began to look. */
+  wasServed(shard: number): boolean {
+    return this.served.has(shard);
   }
 
   /** For how long nobody has served a shard, in milliseconds. */

@@ -10,7 +10,7 @@ import type { ShardProgress, ShardState } from "./directory.ts";
 import { Failures, type ShardFailure } from "./failures.ts";
 import type { FollowedDirectory } from "./followed-directory.ts";
 import { KeptShards } from "./kept-shards.ts";
-import { AGAIN_MILLIS, LOOK_MILLIS, MOVES_MAX, OPEN_MILLIS, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
+import { AGAIN_MILLIS, LOOK_MILLIS, MOVES_MAX, OPENINGS_MAX, SETTLE_MILLIS, SOUND_MILLIS, STOP_MOVES_MAX } from "./limits.ts";
 import { Placement } from "./placement.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { Tenure, type TenureEnd, type TenureParts } from "./tenure.ts";
@@ -169,7 +169,7 @@ export class ShardKeeper {
     const me = directory.node(nodeId);
     if (!isMember() || me?.identity !== identity) return;
     this.giveBack();
-    if (!this.isDraining && !me.isDraining && now >= this.settledMillis) this.takeFree();
+    if (!this.isDraining && !me.isDraining) this.takeFree(now >= this.settledMillis);
   }
 
   private oustIfTaken(tenure: Tenure): void {
@@ -177,7 +177,8 @@ export class ShardKeeper {
     const { shard, host } = tenure;
     const told = directory.leaseOf(shard);
     const isTaken = told !== undefined && told.holder !== identity && tenure.leaseNumber > 0 && told.number > tenure.leaseNumber;
-    const isFenced = host !== undefined && directory.highestEpoch(shard) > host.epoch;
+    const { epochAtStart } = tenure.options;
+    const isFenced = host !== undefined && directory.highestEpoch(shard) > Math.max(host.epoch, epochAtStart);
     if (isTaken || isFenced) tenure.end({ kind: "ousted" });
   }
 
@@ -196,7 +197,8 @@ export class ShardKeeper {
     }
   }
 
-  private takeFree(): void {
+  /** @param isSettled otherwise only shards that were let go since this node joined, maybe for it */
+  private takeFree(isSettled: boolean): void {
     const { directory, nodeId, identity, shards, timers } = this.parts;
     const now = timers.monotonicMillis();
     let opening = 0;
@@ -204,26 +206,33 @@ export class ShardKeeper {
     const free: number[] = [];
     for (let shard = 0; shard < shards; shard++) {
       if (this.tenures.has(shard) || (this.notBefore.get(shard) ?? now) > now || this.failures.isWaiting(shard)) continue;
+      if (!isSettled && !this.placement.wasServed(shard)) continue;
       const lease = directory.leaseOf(shard);
       const isFree = lease === undefined || lease.holder === identity;
       if (isFree && this.placement.isTurnOf(nodeId, shard)) free.push(shard);
     }
-    free.sort((one, other) => this.placement.unservedMillis(other) - this.placement.unservedMillis(one) || one - other);
+    const isOurs = (shard: number): number => (this.placement.assignedTo(shard)?.id === nodeId ? 1 : 0);
+    free.sort((one, other) => isOurs(other) - isOurs(one) || one - other);
     for (const shard of free.slice(0, Math.max(0, OPENINGS_MAX - opening))) this.take(shard);
   }
 
   private take(shard: number): void {
     const { parts, placement, kept } = this;
     const assigned = placement.assignedTo(shard);
-    if (assigned !== undefined && assigned.id !== parts.nodeId) kept.keep(shard, assigned.identity);
+    const isOutOfTurn = assigned !== undefined && assigned.id !== parts.nodeId;
+    const unkeep = isOutOfTurn ? kept.keep(shard, assigned.identity) : undefined;
     const tenure = new Tenure(shard, parts, {
-      openMillis: OPEN_MILLIS * 2 ** Math.min(4, this.failures.times(shard)),
+      epochAtStart: parts.directory.highestEpoch(shard),
+      openMillis: this.failures.openMillis(shard),
       isKept: () => kept.isKept(shard, placement.assignedTo(shard)?.identity),
     });
     this.tenures.set(shard, tenure);
     this.ending.set(
       tenure,
-      tenure.run().then((end) => this.over(tenure, end)),
+      tenure.run().then((end) => {
+        if (!Number.isFinite(tenure.servedSinceMillis)) unkeep?.();
+        this.over(tenure, end);
+      }),
     );
   }
 
@@ -232,7 +241,7 @@ export class ShardKeeper {
     this.tenures.delete(shard);
     this.ending.delete(tenure);
     const now = this.parts.timers.monotonicMillis();
-    if (end.kind === "failed") this.failures.failed(shard, end.reason);
+    if (end.kind === "failed") this.failures.failed(shard, end.reason, end.isLate);
     else this.notBefore.set(shard, now + AGAIN_MILLIS);
     if (this.tenures.size === 0) {
       this.empty?.resolve();

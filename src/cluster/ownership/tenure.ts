@@ -18,7 +18,7 @@ import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import type { OpenShard, ShardHost } from "../shard/shard-host.ts";
-import { HeldLease, type LeaseParts } from "./held-lease.ts";
+import { HeldLease, isLasting, type LeaseParts } from "./held-lease.ts";
 import { END_MILLIS } from "./limits.ts";
 import type { ShardState } from "./directory.ts";
 import { encodeShardValue } from "./shard-value.ts";
@@ -34,6 +34,8 @@ export interface TenureParts extends LeaseParts {
 
 /** What one tenure is told. */
 export interface TenureOptions {
+  /** The highest epoch that was told of the shard before. */
+  readonly epochAtStart: number;
   /** How long opening may take. */
   readonly openMillis: number;
   /** Whether this node keeps a shard that is another's by rank; asked before each renewal. */
@@ -45,9 +47,9 @@ export type TenureEnd =
   /** Another has the lease. */
   | { readonly kind: "held" }
   /** The servers did not give the lease. */
-  | { readonly kind: "unanswered"; readonly reason: string }
+  | { readonly kind: "unanswered" }
   /** It could not be opened, or not go on. */
-  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly isLate: boolean }
   /** It was told to end, or another took it. */
   | { readonly kind: "ended" };
 
@@ -64,14 +66,16 @@ type Order = EndOrder | { readonly kind: "lost"; readonly reason: string } | { r
 /** See the file header. */
 export class Tenure {
   readonly shard: number;
+  readonly options: TenureOptions;
   private readonly parts: TenureParts;
-  private readonly options: TenureOptions;
   private readonly logger: Logger;
   private readonly order: PromiseWithResolvers<Order> = Promise.withResolvers<Order>();
   private stateNow: ShardState = "opening";
   private isOrdered = false;
   private lost: string | undefined;
   private isStopping = false;
+  /** Resolves when an end that takes its time has to be a short one. */
+  private readonly hurry: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   private held: HeldLease | undefined;
   private hostNow: ShardHost | undefined;
   private servedSince = Number.POSITIVE_INFINITY;
@@ -92,14 +96,16 @@ export class Tenure {
     try {
       held = await HeldLease.take(`lease.${shard}`, parts, user);
     } catch (error) {
-      if (portFailureOf(error) === undefined) throw error;
-      return { kind: "unanswered", reason: errorText(error) };
+      const failure = portFailureOf(error);
+      if (failure === undefined) throw error;
+      return isLasting(failure) ? this.notOpened(errorText(error), { error }) : { kind: "unanswered" };
     }
     if (held === "held") return { kind: "held" };
-    if (held === "late") return { kind: "unanswered", reason: "the servers do not answer" };
+    if (held === "late") return { kind: "unanswered" };
     this.held = held;
     try {
-      return held.isHeld ? await this.openAndServe() : { kind: "unanswered", reason: "the answer came after the lease's end" };
+      if (this.isOrdered) return { kind: "ended" };
+      return held.isHeld ? await this.openAndServe() : { kind: "unanswered" }; // This process stood still meanwhile.
     } finally {
       await held.release();
     }
@@ -141,7 +147,10 @@ export class Tenure {
   /** Ends it. Told twice, the first one counts, but "stop" also makes an end that is under way a short one. */
   end(order: EndOrder): void {
     this.isOrdered = true;
-    if (order.kind === "stop" || order.kind === "ousted") this.isStopping = true;
+    if (order.kind === "stop" || order.kind === "ousted") {
+      this.isStopping = true;
+      this.hurry.resolve();
+    }
     this.order.resolve(order);
   }
 
@@ -170,7 +179,7 @@ export class Tenure {
     const order = await this.order.promise;
     await this.close(host, order);
     if (order.kind !== "lost") return { kind: "ended" };
-    return { kind: "failed", reason: order.reason };
+    return { kind: "failed", reason: order.reason, isLate: false };
   }
 
   /** Opens the shard until it serves, fails, takes too long, or is told to end. */
@@ -186,28 +195,30 @@ export class Tenure {
     const first = await Promise.race([opening, this.order.promise]);
     forget();
     if (first.kind === "open" && !this.isOrdered && this.lost === undefined) return first.host;
-    if (first.kind === "error") return this.notOpened(errorText(first.error), first.error);
+    if (first.kind === "error") return this.notOpened(errorText(first.error), { error: first.error });
     this.become("closing");
     controller.abort();
     const closed = opening.then(async (result) => {
       if (result.kind === "open") await this.closed(result.host, false);
     });
     await within(timers, END_MILLIS, () => closed);
-    if (first.kind === "late") return this.notOpened(`it was not open after ${Math.round(this.options.openMillis / 1000)} s`);
+    if (first.kind === "late")
+      return this.notOpened(`it was not open after ${Math.round(this.options.openMillis / 1000)} s`, { isLate: true });
     return this.lost === undefined ? { kind: "ended" } : this.notOpened(this.lost);
   }
 
-  private notOpened(reason: string, error?: unknown): TenureEnd {
+  private notOpened(reason: string, { error, isLate = false }: { readonly error?: unknown; readonly isLate?: boolean } = {}): TenureEnd {
     if (this.isOrdered) return { kind: "ended" };
     const told = error === undefined || error instanceof DbError ? reason : bugText(error);
     this.logger.warn({ shard: this.shard, reason: told }, "a shard cannot be opened; tried again later");
-    return { kind: "failed", reason };
+    return { kind: "failed", reason, isLate };
   }
 
   private lose(why: Error): void {
     if (this.lost !== undefined) return;
     this.lost = errorText(why);
     if (this.stateNow === "serving") this.logger.warn({ shard: this.shard, reason: this.lost }, "a shard was lost here");
+    this.hurry.resolve();
     this.order.resolve({ kind: "lost", reason: this.lost });
   }
 
@@ -217,7 +228,7 @@ export class Tenure {
     const begun = timers.monotonicMillis();
     if (order.kind === "hand-over" && beforeHandOver !== undefined) {
       try {
-        await within(timers, END_MILLIS, () => beforeHandOver(host));
+        await within(timers, END_MILLIS, () => Promise.race([beforeHandOver(host), this.hurry.promise]));
       } catch (error) {
         logger.warn({ shard, reason: errorText(error) }, "a shard cannot be flushed before it is handed over");
       }

@@ -3,7 +3,7 @@
  *
  * | list           | numbers                                                                | what was trimmed before a follower read it |
  * |----------------|------------------------------------------------------------------------|--------------------------------------------|
- * | `catalog`      | 1, 2, 3, … without holes: the version of the catalogue                  | fails it, `trimmed`                        |
+ * | `catalog`      | 1, 2, 3, … without holes: changes, each of one or of several            | fails it, `trimmed`                        |
  * | `manifest.<s>` | rise; holes are entries of other shards                                 | is passed over                             |
  *
  * Exactly one of those who append behind the same entry wins; all others are refused. That holds for late ones too: an append that ended

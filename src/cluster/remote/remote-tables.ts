@@ -39,6 +39,8 @@ export interface RemoteTablesParts {
   readonly client: ShardClient;
   /** Where rows go, by shard. */
   readonly lanes: readonly RecordLane[];
+  /** As `RowsElsewhere.refreshed`. Default: nobody else changes the catalogue. */
+  readonly refresh?: () => Promise<void>;
   readonly moments: Moments;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -70,14 +72,16 @@ interface KeysOfShard {
 export class RemoteTables implements RowsElsewhere {
   readonly lanes: readonly RecordLane[];
   private readonly client: ShardClient;
+  private readonly refresh: () => Promise<void>;
   private readonly access: ShardAccess;
   private readonly parts: RemoteParts;
   private readonly schemaOf: RemoteTablesParts["schemaOf"];
   private readonly entries: Map<TableId, Entry> = new Map();
   private readonly placements: WeakMap<TableSchema, TablePlacement> = new WeakMap();
 
-  constructor({ client, lanes, moments, clock, logger, memory, schemaOf }: RemoteTablesParts) {
+  constructor({ client, lanes, refresh, moments, clock, logger, memory, schemaOf }: RemoteTablesParts) {
     this.lanes = lanes;
+    this.refresh = refresh ?? (() => Promise.resolve());
     this.client = client;
     this.access = new ShardAccess(client, moments, clock, logger);
     this.schemaOf = schemaOf;
@@ -98,6 +102,10 @@ export class RemoteTables implements RowsElsewhere {
   forget(id: TableId): void {
     for (const part of this.entries.get(id)?.parts ?? []) part.markDropped();
     this.entries.delete(id);
+  }
+
+  refreshed(): Promise<void> {
+    return this.refresh();
   }
 
   async timeBounds(schema: TableSchema): Promise<TimeRange | undefined> {

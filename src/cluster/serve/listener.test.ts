@@ -81,6 +81,16 @@ test("with a secret, who knows it is let in; others are refused and said, a few 
   expect(await node.registry.registry.metrics()).toContain('varve_shard_requests_refused_total{reason="no secret"}');
 });
 
+test("who knows the secret may have the node drain, once it is a member", async () => {
+  const [{ port }, node] = listen({ secret: "s3cret" });
+  const ask = async (secret: string, method = "POST"): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/v1/node/drain`, { method, headers: { authorization: `Bearer ${secret}` } })).status;
+  expect([await ask("wrong"), await ask("s3cret", "GET"), node.drains]).toEqual([401, 405, 0]);
+  expect([await ask("s3cret"), node.drains]).toEqual([202, 1]);
+  node.isMember = false;
+  expect([await ask("s3cret"), node.drains]).toEqual([503, 1]);
+});
+
 test("a stranger's body is not read", async () => {
   const [{ port }] = listen({ secret: "s3cret" });
   let pulled = 0;

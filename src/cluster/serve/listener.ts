@@ -4,6 +4,7 @@
  *   POST /v1/shard/fragment, /v1/shard/call    as `wire/FORMAT.md`
  *   GET  /health                               open to all: it tells nothing
  *   GET  /metrics
+ *   POST /v1/node/drain                        for operators: the node begins to give its shards away
  *
  * Who asks is looked at before a byte of the body is read. Answers are made as they are taken: the runtime has written a piece, or copied
  * what the socket did not take, before it asks for the next, so that a frontend that stops reading holds two pieces.
@@ -42,6 +43,8 @@ export interface ShardListenerOptions {
 /** What a listener works with. */
 export interface ShardListenerParts {
   readonly service: Pick<ShardService, "fragment" | "call">;
+  /** Has the node give its shards to others and take none any more; it does not wait for that. False: the node is no member yet. */
+  readonly drain: () => boolean;
   /** Served at `/metrics`. */
   readonly registry: MetricRegistry;
   readonly metrics: ServeMetrics;
@@ -157,6 +160,9 @@ class Door {
         return this.answered(request, server, address, (body, peer, signal) => service.fragment(body, peer, signal));
       case "/v1/shard/call":
         return this.answered(request, server, address, (body, peer, signal) => service.call(body, peer, signal));
+      case "/v1/node/drain":
+        if (request.method !== "POST") return plain(405, "POST");
+        return this.parts.drain() ? plain(202, "the node gives its shards away") : plain(503, "the node is no member of the cluster yet");
       default:
         return plain(404, "there is nothing here");
     }

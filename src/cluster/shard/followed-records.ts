@@ -31,16 +31,15 @@ export class FollowedRecords {
    */
   take({ number, bytes }: StreamMessage): ReadMessage | undefined {
     const { reader } = this;
-    const before = reader.oldestNeeded ?? number;
     // Owners append empty ones, to number their deletes behind them.
     const read = bytes.length === 0 ? [] : reader.take(number, bytes);
     if (number <= this.done) return undefined;
     let catalogVersion = 0;
-    const records = read.map(({ sequence, payload }): FollowedRecord => {
+    const records = read.map(({ sequence, first, payload }): FollowedRecord => {
       const record = decodeWriteRecord(sequence, payload);
       catalogVersion = Math.max(catalogVersion, record.origin?.catalogVersion ?? 0);
-      return { sequence, ...record };
+      return { sequence, first, ...record };
     });
-    return { number, bytes: bytes.length, records, first: Math.min(before, number), open: reader.oldestNeeded, catalogVersion };
+    return { number, bytes: bytes.length, records, open: reader.oldestNeeded, catalogVersion };
   }
 }

@@ -56,6 +56,8 @@ export interface OpenShardParts extends SharedParts {
   readonly clock: Clock;
   readonly sleep: (millis: number) => Promise<void>;
   readonly logger: Logger;
+  /** As of `FollowedSource`: for tests. */
+  readonly snapshotMessages?: number;
   /** Is told of bugs: has to end the process. The shard has been given up. */
   readonly onBug: (error: Error) => void;
 }
@@ -100,8 +102,8 @@ class Opening {
     this.shard = shard;
     this.options = options;
     this.logger = logger;
-    const { port, catalog, scheduler } = parts;
-    this.log = new ShardLog({ port, shard, catalog, scheduler, logger, onLost: (why) => this.onLost(why) });
+    const { port, catalog, scheduler, snapshotMessages } = parts;
+    this.log = new ShardLog({ port, shard, catalog, scheduler, logger, snapshotMessages, onLost: (why) => this.onLost(why) });
   }
 
   async open(meta: OwnedMetaStore): Promise<ShardHost> {

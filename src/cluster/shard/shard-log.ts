@@ -31,6 +31,8 @@ export interface ShardLogParts {
   readonly catalog: FollowedCatalog;
   readonly scheduler: Scheduler;
   readonly logger: Logger;
+  /** As of `FollowedSource`. */
+  readonly snapshotMessages?: number | undefined;
   /** Called once when it cannot go on. */
   onLost(why: Error): void;
 }
@@ -39,6 +41,7 @@ const EMPTY = new Uint8Array(0);
 
 /** See the file header. */
 export class ShardLog implements FollowedSource {
+  readonly snapshotMessages: number | undefined;
   private readonly parts: ShardLogParts;
   private readonly stopping: AbortController = new AbortController();
   private readonly reached: Reached = new Reached(0);
@@ -48,6 +51,7 @@ export class ShardLog implements FollowedSource {
 
   constructor(parts: ShardLogParts) {
     this.parts = parts;
+    this.snapshotMessages = parts.snapshotMessages;
   }
 
   /** How many messages are behind the last one that was taken, as far as is known. */

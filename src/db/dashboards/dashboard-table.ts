@@ -1,6 +1,7 @@
 /**
  * Saved dashboards: the table `greptime_private.dashboard`, one row a dashboard by its name (contract http.md 8.2). A dashboard that is
- * saved again keeps the moment when it was first saved, so that its row is replaced.
+ * saved again keeps the moment when it was first saved, so that its row is replaced. Two servers that save a new one at once make two rows:
+ * the one with the later moment is the dashboard, and the other is seen by nobody.
  */
 import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -52,11 +53,18 @@ export class DashboardTable {
 
   /** All dashboards by name, one after the other. @throws DbError */
   async *list(signal: AbortSignal): AsyncGenerator<Dashboard> {
-    if (!this.isThere) return;
     const session = sessionUntil(signal);
-    for await (const [name, definition] of this.rows(`SELECT name, definition FROM ${DATABASE}.${TABLE} ORDER BY name`, session)) {
-      if (typeof name === "string" && typeof definition === "string") yield { name, definition };
+    if (!(await this.isThere(session))) return;
+    let last: (Dashboard & { readonly moment: bigint }) | undefined;
+    for await (const [name, definition, moment] of this.rows(
+      `SELECT name, definition, created_at FROM ${DATABASE}.${TABLE} ORDER BY name`,
+      session,
+    )) {
+      if (typeof name !== "string" || typeof definition !== "string" || typeof moment !== "bigint") continue;
+      if (last !== undefined && last.name !== name) yield { name: last.name, definition: last.definition };
+      if (last?.name !== name || last.moment < moment) last = { name, definition, moment };
     }
+    if (last !== undefined) yield { name: last.name, definition: last.definition };
   }
 
   /** Saves a dashboard, in the place of one of that name. @throws DbError InvalidArguments, and those of writes */
@@ -86,22 +94,25 @@ export class DashboardTable {
     });
   }
 
-  private get isThere(): boolean {
-    return this.db.schemas.columnOf(DATABASE, TABLE, "definition") !== undefined;
+  /** Whether there is such a table, also where another server has made it just now. */
+  private async isThere({ signal }: Session): Promise<boolean> {
+    const isKnown = (): boolean => this.db.schemas.columnOf(DATABASE, TABLE, "definition") !== undefined;
+    if (!isKnown()) await this.db.refresh?.(signal);
+    return isKnown();
   }
 
   private async createdAt(name: string, session: Session): Promise<bigint | undefined> {
-    if (!this.isThere || name.length > NAME_CHARACTERS_MAX) return undefined;
+    if (name.length > NAME_CHARACTERS_MAX || !(await this.isThere(session))) return undefined;
     const where = `name = ${printString(name)} AND definition IS NOT NULL`;
-    for await (const [moment] of this.rows(`SELECT created_at FROM ${DATABASE}.${TABLE} WHERE ${where} LIMIT 1`, session))
-      if (typeof moment === "bigint") return moment;
+    const sql = `SELECT created_at FROM ${DATABASE}.${TABLE} WHERE ${where} ORDER BY created_at DESC LIMIT 1`;
+    for await (const [moment] of this.rows(sql, session)) if (typeof moment === "bigint") return moment;
     return undefined;
   }
 
   /** @throws DbError InvalidArguments when there is no room for another dashboard */
   private async newMoment(session: Session): Promise<bigint> {
     let count = 0;
-    if (this.isThere) {
+    if (await this.isThere(session)) {
       for await (const [counted] of this.rows(`SELECT count(*) FROM ${DATABASE}.${TABLE}`, session)) count = Number(counted);
     }
     if (count >= DASHBOARDS_MAX) throw invalidArguments(`cannot save the dashboard: there are ${DASHBOARDS_MAX} already; delete one`);

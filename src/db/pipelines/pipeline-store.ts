@@ -1,13 +1,21 @@
 /**
- * Stored pipelines, compiled. A version never changes, so what is compiled stays; which version is the newest is asked again from time to
- * time.
+ * Stored pipelines, compiled. The text of a version never changes, so what is compiled stays. Whether it is still there, and which is the
+ * newest, is asked again from time to time: other servers over the same data store and remove versions, too.
+ *
+ * | known since                | what is done                                                                                    |
+ * |----------------------------|-------------------------------------------------------------------------------------------------|
+ * | `KEPT_MS` or less          | it is taken                                                                                     |
+ * | up to `KEPT_UNANSWERED_MS` | the table is asked; if it does not answer within `LOOK_MS`, or cannot, what is known is taken   |
+ * | longer, or not at all      | the table is asked                                                                              |
  */
 import type { Clock } from "../../base/clock.ts";
-import { invalidArguments } from "../../base/error.ts";
+import { DbError, invalidArguments } from "../../base/error.ts";
+import { waitWithin } from "../../base/scheduler/wait-within.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { compilePipeline } from "../../ingest/pipeline/decode.ts";
 import { type CompiledPipeline, IDENTITY_NAME } from "../../ingest/pipeline/types.ts";
 import type { Db } from "../db.ts";
-import { COMPILED_MAX, NEWEST_KEPT_MS, PIPELINE_NAME_CHARACTERS_MAX, REACHED_PIPELINES_MAX } from "./limits.ts";
+import { COMPILED_MAX, KEPT_MS, KEPT_UNANSWERED_MS, LOOK_MS, PIPELINE_NAME_CHARACTERS_MAX, REACHED_PIPELINES_MAX } from "./limits.ts";
 import { PipelineTable } from "./pipeline-table.ts";
 import { parseVersion, versionText } from "./version.ts";
 
@@ -29,12 +37,26 @@ export interface ReadyPipeline {
   pipelineOf(name: string): CompiledPipeline | undefined;
 }
 
+/** What the table said last. */
+interface Known {
+  readonly stored: StoredPipeline;
+  readonly sinceMillis: number;
+}
+
+/** A look at the table. */
+interface Look {
+  readonly answer: Promise<StoredPipeline | undefined>;
+  readonly sinceMillis: number;
+}
+
 /** See the file header. */
 export class PipelineStore {
   private readonly table: PipelineTable;
   private readonly clock: Clock;
-  private readonly compiled = new Map<string, StoredPipeline>();
-  private readonly newest = new Map<string, { readonly createdAtNanos: bigint; readonly untilMillis: number }>();
+  /** By version, and by name for the newest; what was used last is the last one. */
+  private readonly known: Map<string, Known> = new Map();
+  /** Looks at the table that are under way: those who come meanwhile share them. */
+  private readonly looks: Map<string, Look> = new Map();
 
   constructor(db: Db, clock: Clock) {
     this.table = new PipelineTable(db, clock);
@@ -55,17 +77,21 @@ export class PipelineStore {
 
   /** As `get`; undefined when there is none. @throws DbError InvalidArguments */
   async find(name: string, version: string | undefined): Promise<StoredPipeline | undefined> {
-    const createdAt = version === undefined ? this.knownNewest(name) : parseVersion(version);
-    const kept = createdAt === undefined ? undefined : this.kept(keyOf(name, createdAt));
-    if (kept !== undefined) return kept;
+    const createdAt = version === undefined ? undefined : parseVersion(version);
     if (name.length > PIPELINE_NAME_CHARACTERS_MAX) return undefined;
-    const row = await this.table.find(name, version === undefined ? undefined : createdAt);
-    if (row === undefined) return undefined;
-    const { createdAtNanos, text } = row;
-    const stored = this.kept(keyOf(name, createdAtNanos)) ?? { name, createdAtNanos, text, compiled: compilePipeline(text) };
-    this.keep(stored);
-    if (version === undefined) this.keepNewest(name, createdAtNanos);
-    return stored;
+    const key = keyOf(name, createdAt);
+    const known = this.known.get(key);
+    const age = known === undefined ? Number.POSITIVE_INFINITY : this.clock.monotonicMillis() - known.sinceMillis;
+    if (known !== undefined && age <= KEPT_MS) return this.used(key, known);
+    const { answer, sinceMillis } = this.look(key, name, createdAt);
+    if (known === undefined || age > KEPT_UNANSWERED_MS) return answer;
+    const left = LOOK_MS - (this.clock.monotonicMillis() - sinceMillis);
+    try {
+      return await waitWithin(answer, { millis: Math.max(0, left), late: noAnswer });
+    } catch (error) {
+      if (!(error instanceof DbError) || !UNANSWERED.includes(error.code)) throw error;
+      return this.used(key, known);
+    }
   }
 
   /** Stores a new version. @throws DbError InvalidArguments when it does not compile */
@@ -75,8 +101,8 @@ export class PipelineStore {
     const compiled = compilePipeline(text);
     const createdAtNanos = await this.table.add(name, text);
     const stored: StoredPipeline = { name, createdAtNanos, text, compiled };
-    this.keep(stored);
-    this.keepNewest(name, createdAtNanos);
+    this.learn(keyOf(name, createdAtNanos), stored);
+    this.learn(keyOf(name, undefined), stored);
     return stored;
   }
 
@@ -85,8 +111,8 @@ export class PipelineStore {
     const createdAtNanos = parseVersion(version);
     if ((await this.table.find(name, createdAtNanos)) === undefined) return undefined;
     await this.table.remove(name, createdAtNanos);
-    this.compiled.delete(keyOf(name, createdAtNanos));
-    this.newest.delete(name);
+    this.forget(keyOf(name, createdAtNanos));
+    this.forget(keyOf(name, undefined));
     return createdAtNanos;
   }
 
@@ -111,39 +137,73 @@ export class PipelineStore {
     return { compiled, pipelineOf: (name) => reached.get(name) };
   }
 
-  private knownNewest(name: string): bigint | undefined {
-    const newest = this.newest.get(name);
-    return newest === undefined || newest.untilMillis < this.clock.monotonicMillis() ? undefined : newest.createdAtNanos;
+  /** Asks the table, once for all who ask meanwhile. */
+  private look(key: string, name: string, createdAt: bigint | undefined): Look {
+    const underWay = this.looks.get(key);
+    if (underWay !== undefined) return underWay;
+    // What is stored or removed here meanwhile is newer than the answer.
+    const answer = this.asked(key, name, createdAt, () => this.looks.get(key) === look);
+    const look: Look = { answer, sinceMillis: this.clock.monotonicMillis() };
+    this.looks.set(key, look);
+    const end = (): void => {
+      if (this.looks.get(key) === look) this.looks.delete(key);
+    };
+    answer.then(end, end);
+    return look;
   }
 
-  private keepNewest(name: string, createdAtNanos: bigint): void {
-    this.newest.delete(name);
-    this.newest.set(name, { createdAtNanos, untilMillis: this.clock.monotonicMillis() + NEWEST_KEPT_MS });
-    dropOldest(this.newest);
-  }
-
-  private kept(key: string): StoredPipeline | undefined {
-    const stored = this.compiled.get(key);
-    if (stored !== undefined) this.keep(stored);
+  private async asked(
+    key: string,
+    name: string,
+    createdAt: bigint | undefined,
+    isNewest: () => boolean,
+  ): Promise<StoredPipeline | undefined> {
+    const row = await this.table.find(name, createdAt);
+    if (row === undefined) {
+      if (isNewest()) this.known.delete(key);
+      return undefined;
+    }
+    const { createdAtNanos, text } = row;
+    const exact = keyOf(name, createdAtNanos);
+    const before = this.known.get(exact)?.stored;
+    const stored = before?.text === text ? before : { name, createdAtNanos, text, compiled: compilePipeline(text) };
+    if (!isNewest()) return stored;
+    this.learn(exact, stored);
+    if (key !== exact) this.learn(key, stored);
     return stored;
   }
 
-  private keep(stored: StoredPipeline): void {
-    const key = keyOf(stored.name, stored.createdAtNanos);
-    this.compiled.delete(key);
-    this.compiled.set(key, stored);
-    dropOldest(this.compiled);
+  private learn(key: string, stored: StoredPipeline): void {
+    this.forget(key);
+    this.known.set(key, { stored, sinceMillis: this.clock.monotonicMillis() });
+    if (this.known.size <= 2 * COMPILED_MAX) return; // Most are there as the newest, too.
+    const oldest = this.known.keys().next().value;
+    if (oldest !== undefined) this.known.delete(oldest);
+  }
+
+  /** Forgets it, also where a look at the table is under way. */
+  private forget(key: string): void {
+    this.known.delete(key);
+    this.looks.delete(key);
+  }
+
+  private used(key: string, known: Known): StoredPipeline {
+    this.known.delete(key);
+    this.known.set(key, known);
+    return known.stored;
   }
 }
 
-function dropOldest(map: Map<string, unknown>): void {
-  if (map.size <= COMPILED_MAX) return;
-  const oldest = map.keys().next().value;
-  if (oldest !== undefined) map.delete(oldest);
+/** How a table fails that may answer later. */
+const UNANSWERED: readonly StatusCode[] = [StatusCode.StorageUnavailable, StatusCode.RateLimited, StatusCode.DeadlineExceeded];
+
+function noAnswer(): DbError {
+  return new DbError(StatusCode.StorageUnavailable, "cannot look at stored pipelines: no answer in time");
 }
 
-function keyOf(name: string, createdAtNanos: bigint): string {
-  return `${createdAtNanos} ${name}`;
+/** @param createdAtNanos undefined: the newest */
+function keyOf(name: string, createdAtNanos: bigint | undefined): string {
+  return `${createdAtNanos ?? "newest"} ${name}`;
 }
 
 /** @throws DbError InvalidArguments */

@@ -4,6 +4,7 @@
  */
 import { decodedAndWritten } from "../../table/decoded-and-written.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Turns } from "../../base/scheduler/turns.ts";
 import { STRING, TIMESTAMP_NANOSECOND } from "../../column/data-type.ts";
 import { scalarAt } from "../../column/scalar.ts";
 import { RowCollector, tagKey } from "../../table/rows/row-collector.ts";
@@ -38,6 +39,8 @@ export class PipelineTable {
   private readonly db: Db;
   private readonly clock: Clock;
   private lastNanos = 0n;
+  /** Of stores: each is behind those before it. */
+  private readonly turns: Turns = new Turns();
 
   constructor(db: Db, clock: Clock) {
     this.db = db;
@@ -46,7 +49,7 @@ export class PipelineTable {
 
   /** The version stored at a moment, or the newest one; undefined when there is none. @throws DbError */
   async find(name: string, createdAtNanos: bigint | undefined): Promise<PipelineRow | undefined> {
-    if (this.db.schemas.columnOf(DATABASE, TABLE, "pipeline") === undefined) return undefined;
+    if (!(await this.isThere())) return undefined;
     const at = createdAtNanos === undefined ? "" : ` AND created_at = ${literalOf(createdAtNanos)}`;
     const where = `name = '${name.replaceAll("'", "''")}' AND pipeline IS NOT NULL${at}`;
     const sql = `SELECT created_at, pipeline FROM ${DATABASE}.${TABLE} WHERE ${where} ORDER BY created_at DESC LIMIT 1`;
@@ -64,18 +67,33 @@ export class PipelineTable {
     return undefined;
   }
 
-  /** Stores a version and returns the moment that names it. @throws DbError */
-  async add(name: string, text: string): Promise<bigint> {
-    const now = this.clock.nowNanos();
-    this.lastNanos = now > this.lastNanos ? now : this.lastNanos + 1n; // Two versions never have one name.
-    const createdAt = this.lastNanos;
-    await this.write(name, createdAt, text);
-    return createdAt;
+  /**
+   * Stores a version and returns the moment that names it: behind those of the versions that are there, also where the clock of the server
+   * that stored them was ahead.
+   *
+   * @throws DbError
+   */
+  add(name: string, text: string): Promise<bigint> {
+    return this.turns.alone(async () => {
+      const newest = (await this.find(name, undefined))?.createdAtNanos ?? 0n;
+      const now = this.clock.nowNanos();
+      this.lastNanos = now > this.lastNanos ? now : this.lastNanos + 1n; // Two versions never have one name.
+      const createdAt = this.lastNanos > newest ? this.lastNanos : newest + 1n;
+      await this.write(name, createdAt, text);
+      return createdAt;
+    });
   }
 
   /** Removes a version. @throws DbError */
   async remove(name: string, createdAtNanos: bigint): Promise<void> {
     await this.write(name, createdAtNanos, undefined);
+  }
+
+  /** Whether there is such a table, also where another server has made it just now. */
+  private async isThere(): Promise<boolean> {
+    const isKnown = (): boolean => this.db.schemas.columnOf(DATABASE, TABLE, "pipeline") !== undefined;
+    if (!isKnown()) await this.db.refresh?.();
+    return isKnown();
   }
 
   private async write(name: string, createdAtNanos: bigint, text: string | undefined): Promise<void> {

@@ -69,7 +69,6 @@ export class LocalPromql implements PromqlDb {
   }
 
   async *series(ask: SeriesAsk, session: Session): AsyncGenerator<Labels> {
-    if (this.catalog.refreshed !== undefined) await this.catalog.refreshed();
     const reading = this.begin({ kind: KIND.series, text: `series: ${ask.match.join(", ")}` }, session);
     const { permit } = reading;
     try {
@@ -106,7 +105,6 @@ export class LocalPromql implements PromqlDb {
   }
 
   async query(ask: QueryAsk, session: Session): Promise<QueryAnswer> {
-    if (this.catalog.refreshed !== undefined) await this.catalog.refreshed();
     const { catalog, limits, queries } = this;
     const { database } = session;
     const { query: text, startMillis, endMillis, stepMillis } = ask;
@@ -117,7 +115,6 @@ export class LocalPromql implements PromqlDb {
   }
 
   async *rows(request: PromqlRequest, session: Session): AsyncGenerator<StatementResult> {
-    if (this.catalog.refreshed !== undefined) await this.catalog.refreshed();
     const { promql: text, startMillis, endMillis, stepMillis } = request;
     const permit = this.open({ kind: KIND.query, text, times: { startMillis, endMillis, stepMillis } }, session);
     try {
@@ -139,7 +136,6 @@ export class LocalPromql implements PromqlDb {
 
   async figures(session: Session): Promise<StoreFigures> {
     authorize(session, "read");
-    if (this.catalog.refreshed !== undefined) await this.catalog.refreshed();
     const reading = this.begin({ kind: KIND.labels, text: "figures of the store" }, session);
     try {
       return await figuresOf(this.catalog, session.database, FIGURES_MAX, reading);
@@ -167,7 +163,6 @@ export class LocalPromql implements PromqlDb {
 
   /** An answer that is made at once. */
   private async texts(text: string, session: Session, make: (reading: Reading) => Promise<readonly string[]>): Promise<readonly string[]> {
-    if (this.catalog.refreshed !== undefined) await this.catalog.refreshed();
     const reading = this.begin({ kind: KIND.labels, text }, session);
     const { permit } = reading;
     try {

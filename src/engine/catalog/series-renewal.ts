@@ -8,7 +8,11 @@
  * As with a collector that copies what lives, nobody has to know which series are dead: at most half of a registry may be, and a series is
  * carried over at most once for every one that came. When series hold as much memory as they may, registries are renewed whatever has gone;
  * when that does not help, new series are refused (429) and known ones go on.
+ *
+ * Where rows are elsewhere nobody knows when they go, and no series has to be known here: registries are renewed as often as they take too
+ * much memory, or half of the series that a table may have.
  */
+import { SERIES_PER_TABLE_MAX } from "../../base/limits.ts";
 import type { TableId } from "../../base/units.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
@@ -24,6 +28,9 @@ const SERIES_PART = 1 / 2;
 const URGENT_BYTES_MIN = 1024 * 1024;
 /** A table whose registry was renewed in a hurry and that has come back to so much of it has what it needs. */
 const NEEDED_PART = 3 / 4;
+
+/** Series of a table in a shard from which its registry is renewed where rows are elsewhere: one takes `SERIES_PER_TABLE_MAX`. */
+const ROWLESS_SERIES_MAX: number = SERIES_PER_TABLE_MAX / 2;
 
 /** Tables that are looked at in one stretch of the thread: 4 ms at most. */
 const TABLES_A_STRETCH = 8192;
@@ -52,6 +59,8 @@ export interface SeriesRenewalParts {
   readonly endSegments: () => void;
   readonly logger: Logger;
   readonly limits?: SeriesRenewalLimits | undefined;
+  /** Whether rows are elsewhere. */
+  readonly isRowless: boolean;
   /** Bytes of what is known of the threads' series here. */
   threadSeriesBytes(): number;
   /** Has the threads begin anew with a table. */
@@ -123,6 +132,7 @@ export class SeriesRenewal {
   private isDue(entry: TableEntry, isUrgent: boolean): boolean {
     const { region } = entry.table;
     if (this.limits.isForced === true || region.mayRenew(this.limits.seriesMin)) return true;
+    if (this.parts.isRowless) return isUrgent || region.registry.count > ROWLESS_SERIES_MAX;
     return isUrgent && region.registry.count > 0 && region.registry.byteLength * NEEDED_PART > (this.hurried.get(entry) ?? 0);
   }
 

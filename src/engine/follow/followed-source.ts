@@ -13,6 +13,8 @@ export const SEQUENCES_A_MESSAGE = 4096;
 
 /** What an engine asks of it. All calls fail with a DbError. */
 export interface FollowedSource {
+  /** Messages between two at which the log may begin (`writer-snapshots.ts`). Default: that of servers. */
+  readonly snapshotMessages?: number | undefined;
   /** Number of the last message, as of a moment after the call. */
   last(): Promise<number>;
   /** Lets messages up to `through` go. Twice does no harm. */
@@ -24,6 +26,8 @@ export interface FollowedSource {
 /** A record of it. */
 export interface FollowedRecord extends DecodedRecord {
   readonly sequence: number;
+  /** The message that it begins in: an earlier one where it came in parts. */
+  readonly first: number;
 }
 
 /** A message of it. */
@@ -32,8 +36,6 @@ export interface FollowedMessage {
   readonly bytes: number;
   /** Those that are whole with this message. Their bytes are borrowed until the engine has taken the message. */
   readonly records: readonly FollowedRecord[];
-  /** The message that the first of these records begins in: an earlier one where it came in parts. */
-  readonly first: number;
   /** The message that a record begins in which is not whole yet; undefined: there is none. */
   readonly open: number | undefined;
 }

@@ -44,6 +44,8 @@ export interface FollowerParts {
   readonly sequences: SequenceCounter;
   readonly shards: Shards;
   readonly logger: Logger;
+  /** As of `FollowedSource`. */
+  readonly snapshotMessages: number | undefined;
   /** By the monotonic clock. */
   readonly nowMillis: () => number;
   regionOf(id: TableId): Region | undefined;
@@ -82,7 +84,7 @@ export class Follower {
     this.start = readStart(parts.meta);
     this.closed = readClosed(parts.meta);
     this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.segments.end(writer));
-    this.snapshots = new WriterSnapshots(this.start.number);
+    this.snapshots = new WriterSnapshots(this.start.number, parts.snapshotMessages);
     parts.sequences.sawUsed(newestOf(this.start.number));
   }
 
@@ -122,9 +124,7 @@ export class Follower {
     const { sequences } = this.parts;
     if (message.number !== this.applied + 1) throw broken(`message ${message.number} came behind ${this.applied}`);
     let bytes = 0;
-    for (const [i, record] of message.records.entries()) {
-      bytes += this.takeRecord(record, message.number, i === 0 ? message.first : message.number);
-    }
+    for (const record of message.records) bytes += this.takeRecord(record, message.number);
     this.last = message;
     this.takenBytes += message.bytes;
     sequences.sawUsed(Math.max(message.number * SEQUENCES_A_MESSAGE, message.records.at(-1)?.sequence ?? 0));
@@ -141,8 +141,8 @@ export class Follower {
     return this.ahead === 0 && messageOf(this.parts.sequences.newest + 1) <= this.applied;
   }
 
-  private takeRecord(record: FollowedRecord, number: number, first: number): number {
-    const { origin, sequence, entries } = record;
+  private takeRecord(record: FollowedRecord, number: number): number {
+    const { origin, sequence, first, entries } = record;
     if (origin === undefined) throw broken(`record ${sequence} does not say who wrote it`);
     const closed = this.closed.get(origin.writer);
     if (closed !== undefined && origin.segment <= closed.segment && number > closed.through) return this.skip("closed", record);

@@ -4,8 +4,8 @@
  */
 import type { SavedWriters, Writers } from "../log/writers.ts";
 
-/** Messages between two of them. */
-const EVERY = 256;
+/** Messages between two of them. Reason: one of 40 writers takes some microseconds, and so many messages are what is read again. */
+const EVERY = 32;
 /** Most that are kept; beyond it every second one goes. Reason: each has three numbers a writer, 100 KB of 4,096. */
 const SNAPSHOTS_MAX = 256;
 
@@ -32,11 +32,14 @@ interface Kept {
 export class WriterSnapshots {
   private kept: Kept[] = [];
   private newest: number;
-  private every: number = EVERY;
+  private readonly everyMin: number;
+  private every: number;
 
   /** @param start the message behind which the log is read */
-  constructor(start: number) {
+  constructor(start: number, every: number = EVERY) {
     this.newest = start;
+    this.everyMin = every;
+    this.every = every;
   }
 
   /** Takes one if it is time for it; call it after each message. */
@@ -61,6 +64,6 @@ export class WriterSnapshots {
   /** Forgets those up to a message: the log begins there. */
   forget(number: number): void {
     this.kept = this.kept.filter((one) => one.number > number);
-    if (this.kept.length < SNAPSHOTS_MAX / 4) this.every = EVERY;
+    if (this.kept.length < SNAPSHOTS_MAX / 4) this.every = this.everyMin;
   }
 }

@@ -18,7 +18,8 @@
  * - After an append that failed, or whose answer did not come, it begins a new segment and sends everything again that it has not
  *   acknowledged, in order, each under the number that it had.
  * - What it sends again goes one at a time, each once the one before is answered. Else a late record of the segment before may stand in for
- *   one that was lost, and the next counts without the definitions that the lost one had.
+ *   one that was lost, and the next counts without the definitions that the lost one had. Records that each have a segment of their own and
+ *   define all that they use may go together, if the log takes all of them or none (`cluster/lanes`).
  * - It acknowledges in order, by answers of its present segment alone, and only if the log has each record behind the one before.
  * - Within a segment a number of a series or tag value means one thing.
  *

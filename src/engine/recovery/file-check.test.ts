@@ -44,6 +44,21 @@ describe("the decision table", () => {
     return isMissing ? "leave" : "delete";
   }
 
+  test("of a shard that has owners one after the other", () => {
+    const owned = { ...known, names: new Set<string>(), isOwned: true, folder: "shard-0001/" };
+    for (const table of [TABLE, ...[43, NEXT_TABLE - 1, NEXT_TABLE, 999].map(tableId)]) {
+      for (const file of [1, NEXT_FILE - 1, NEXT_FILE, NEXT_FILE + 5000]) {
+        for (const isMissing of [false, true]) {
+          const name = dataFileName(table, file, owned.folder);
+          const isLater = file >= NEXT_FILE || table >= NEXT_TABLE;
+          const left: FileVerdict = table === TABLE && isMissing ? "leave" : "delete";
+          expect([name, judgeFile(name, undefined, isMissing, owned)]).toEqual([name, isLater ? "keep" : left]);
+          expect(judgeFile(dataFileName(table, file), undefined, isMissing, owned)).toBe("foreign");
+        }
+      }
+    }
+  });
+
   test("leaves what is no data file alone", () => {
     for (const name of [
       "tables/notes.txt",

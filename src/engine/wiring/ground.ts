@@ -160,6 +160,7 @@ function follow(
     sequences,
     shards,
     logger,
+    snapshotMessages: source.snapshotMessages,
     nowMillis,
     regionOf: (id) => live.byRegionId(id)?.table.region,
     nextTableId: () => schemas.nextTableId,

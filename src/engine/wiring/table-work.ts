@@ -162,6 +162,7 @@ function makeSeries({ seriesRenewal: limits, elsewhere }: TableWorkParts, ground
     },
     logger: logger.child("series"),
     limits,
+    isRowless: elsewhere !== undefined,
     threadSeriesBytes: () => threads.seriesBytes,
     renewOnThreads: (tableId) => threads.renew(tableId),
   });

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../bench/macro/random.ts";
 import { startWithWals } from "../../../test/engine/elsewhere.ts";
 import { AUTO, put, read, refusal } from "../../../test/engine/lines.ts";
 import { metricBatch } from "../../../test/support/metric-batch.ts";
+import { systemClock } from "../../base/clock.ts";
 import { DbError } from "../../base/error.ts";
 import { ServerMemory } from "../../base/memory/server-memory.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -87,6 +88,23 @@ test("series are defined anew for each lane, by its segments", async () => {
   expect(found.toSorted()).toEqual([...expected.values()].toSorted());
 });
 
+test("series that nobody has to know here never stand in the way of new ones", async () => {
+  const memory = new ServerMemory(3 * 1024 * 1024);
+  const seriesRenewal = { seriesMin: 100, restMillis: 0 };
+  const { machine, elsewhere, rows } = await startWithWals(2, { memory, seriesRenewal });
+  for (let i = 0; i < 5; i++) {
+    const lines = Array.from({ length: 30_000 }, (_, host) => `cpu,host=h${i}-${host} v=1i 1`);
+    await put(machine.engine, lines.join("\n"));
+    await machine.engine.keepUp();
+    expect(machine.engine.seriesState).toEqual({ count: 0, renewals: 2 * (i + 1) });
+  }
+  await put(machine.engine, "cpu,host=h0-7 v=2i 2");
+  await machine.engine.keepUp();
+  expect(machine.engine.seriesState.renewals).toBe(10); // There is room.
+  await rows(elsewhere.lanes.map(({ wal }) => wal));
+  expect((await read(machine.engine, "cpu")).length).toBe(150_001);
+});
+
 test("a lane that fails fails the request; rows of other shards stay, and so do later ones of its own", async () => {
   const { machine, elsewhere, rows } = await startWithWals(4);
   const [lane] = elsewhere.lanes;
@@ -139,7 +157,7 @@ test("refused tables are left out, or refuse the batch; expired rows go nowhere"
   const lines = (time: number): string => `cpu,host=a v=1i ${time}\nseen,host=a v=1i ${time}`;
   expect(await refusal(put(machine.engine, lines(2), { allOrNothing: true }))).toMatchObject({ code: "TableAlreadyExists" });
   expect((await refusal(put(machine.engine, lines(3)))).message).toContain("seen");
-  await put(machine.engine, `old,host=a v=1i ${Date.now()}000000`, { tableOptions: { ttl: "1h" } });
+  await put(machine.engine, `old,host=a v=1i ${systemClock.nowNanos()}`, { tableOptions: { ttl: "1h" } });
   await put(machine.engine, "old,host=b v=1i 1");
   expect(machine.engine.expiredRows).toBe(1);
   await rows(elsewhere.lanes.map(({ wal }) => wal));
@@ -206,6 +224,70 @@ test("tables of all kinds are those of whoever has the rows, with the schema as 
   expect(elsewhere.forgotten).toEqual([metric, again, cpu?.schema.id ?? 0]);
 });
 
+test("a table that is dropped while rows of it are under way goes once they are answered, and their client sends them again", async () => {
+  const { machine, elsewhere, rows } = await startWithWals(2);
+  await put(machine.engine, `${linesOf("cpu", 10)}\n${linesOf("mem", 10)}`);
+  const gate = Promise.withResolvers<void>();
+  for (const lane of elsewhere.lanes) lane.gate = gate.promise;
+  const write = put(machine.engine, `${linesOf("cpu", 10, 2)}\n${linesOf("mem", 10, 2)}`);
+  const refused = refusal(write);
+  const drop = machine.engine.dropTable("public", "cpu", false);
+  gate.resolve();
+  expect([await refused, await drop]).toMatchObject([{ code: "RegionBusy" }, true]);
+  for (const lane of elsewhere.lanes) lane.gate = undefined;
+  await put(machine.engine, linesOf("cpu", 3, 3)); // Another table of that name.
+  await rows(elsewhere.lanes.map(({ wal }) => wal));
+  expect((await read(machine.engine, "cpu")).toSorted()).toEqual(rowsOf(3, 3));
+  expect((await read(machine.engine, "mem")).toSorted()).toEqual(rowsOf(10, 1, 2));
+});
+
+test("writers are told to come back while rows that no lane answers take all memory, and go on when they do", async () => {
+  const limits = { memtableBytes: 1 << 14, writeBufferBytes: 1 << 17, stallMillis: 50 };
+  const { machine, elsewhere } = await startWithWals(2, { limits });
+  const gate = Promise.withResolvers<void>();
+  for (const lane of elsewhere.lanes) lane.gate = gate.promise;
+  const writes: Promise<unknown>[] = [];
+  const outcome = async (): Promise<string> => {
+    for (let i = 0; i < 1000; i++) {
+      const refused = await machine.engine.admit().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refused instanceof DbError) return StatusCode.RateLimited === refused.code ? "refused" : refused.message;
+      writes.push(put(machine.engine, linesOf("cpu", 200, i)));
+    }
+    return "never";
+  };
+  expect(await outcome()).toBe("refused");
+  gate.resolve();
+  await Promise.all(writes);
+  for (let i = 0; i < 20; i++) {
+    await machine.engine.admit();
+    await put(machine.engine, linesOf("cpu", 200, i));
+  }
+  await machine.engine.close();
+});
+
 test("it has no other threads that write", async () => {
   expect(await refusal(startWithWals(2, { threads: 1 }))).toMatchObject({ code: "Unsupported" });
+});
+
+test("a write to a table that others had dropped before it came is decoded and written again", async () => {
+  const { machine, elsewhere } = await startWithWals(2);
+  const { engine } = machine;
+  await put(engine, linesOf("cpu", 4));
+  await put(engine, linesOf("mem", 4));
+  const dropped = (table: string): void => {
+    elsewhere.onRefresh = async () => {
+      elsewhere.onRefresh = () => Promise.resolve();
+      await engine.dropTable("public", table, true);
+    };
+  };
+  dropped("cpu");
+  expect(await refusal(put(engine, linesOf("cpu", 4, 2)))).toMatchObject({ code: "RegionBusy" });
+  dropped("mem");
+  expect(await put(engine, linesOf("cpu", 4, 3))).toEqual({ rowCount: 4 });
+  await put(engine, linesOf("mem", 4));
+  elsewhere.onRefresh = () => Promise.reject(new DbError(StatusCode.StorageUnavailable, "the catalogue does not answer"));
+  expect(await refusal(put(engine, linesOf("cpu", 4, 4)))).toMatchObject({ code: "StorageUnavailable" });
 });

@@ -56,6 +56,8 @@ export interface LoggedBatch {
   readonly rowCount: number;
   /** Why rows of some tables, or all, were not taken; to be thrown once the others are durable. */
   readonly refused: DbError | undefined;
+  /** Whether all tables that it was written to are there still. */
+  isCurrent(): boolean;
 }
 
 /** Times that another thread's change of the catalog may come between before a write gives up: each of them took a whole change. */
@@ -93,7 +95,15 @@ export class WritePath {
     const evolved = this.evolve(database, given, batch.dictionary, options, refusals);
     if (evolved instanceof Promise) {
       options.onLater?.();
-      return { later: evolved, durable: undefined, prepared: [], record: undefined, rowCount: 0, refused: undefined };
+      return {
+        later: evolved,
+        durable: undefined,
+        prepared: [],
+        record: undefined,
+        rowCount: 0,
+        refused: undefined,
+        isCurrent: () => true,
+      };
     }
     const { writes, seriesOfKey } = evolved;
     const later = undefined;
@@ -101,14 +111,25 @@ export class WritePath {
     const refusedRows = refusals.rowCount;
     const rowCount = rowsOf(given) - refusedRows;
     const refused = refusals.error(rowCount, refusedRows);
-    if (parts.length === 0) return { later, durable: undefined, prepared: [], record: undefined, rowCount, refused };
+    if (parts.length === 0) return { later, durable: undefined, prepared: [], record: undefined, rowCount, refused, isCurrent: () => true };
     const { durable, prepared, record } = this.parts.log.append(parts, {
       build: (part, segment, sequence) => this.builtChunk(part, part.seriesOfKey ?? seriesOfKey, segment, sequence),
       forget: () => {
         for (const { marks } of this.parts.tables.entries()) marks.forget();
       },
     });
-    return { later, durable, prepared, record, rowCount, refused };
+    return { later, durable, prepared, record, rowCount, refused, isCurrent: this.currency(parts) };
+  }
+
+  /** Says from now on whether tables are still there; of logical ones, whether any table has gone. */
+  private currency(parts: readonly ChunkPart[]): () => boolean {
+    const { tables } = this.parts;
+    const epoch = tables.dropEpoch;
+    return () => {
+      if (tables.dropEpoch === epoch) return true;
+      const those = new Set(tables.entries());
+      return parts.every(({ target, write }) => write.tablesOfKeys !== true && those.has(target));
+    };
   }
 
   private targetOf(database: string, write: TableWrite): WriteTarget {

@@ -58,18 +58,27 @@ type VectorToCheck =
   | { readonly kind: "coded"; readonly codes: Uint32Array; readonly entries: TextTable | undefined }
   | { readonly kind: "dictionary"; readonly codes: Uint32Array; readonly dictionary: { readonly length: number } };
 
-/** What is wrong with a column of so many rows that came from elsewhere; undefined: nothing. */
-export function wrongWithVector(given: VectorToCheck, rowCount: number, type: DataType): string | undefined {
+/**
+ * What is wrong with a column of so many rows that came from elsewhere; undefined: nothing.
+ *
+ * @param areOfScan tags of every type may be texts, as scans give them; sums of integers numbers, whatever the type of the whole sum; and
+ *   a column without a value has no form
+ */
+export function wrongWithVector(given: VectorToCheck, rowCount: number, type: DataType, areOfScan = false): string | undefined {
   const form = formOf(type);
+  if (areOfScan && areNull(given, rowCount)) return undefined;
+  const isSum = areOfScan && type.kind === "decimal";
   switch (given.kind) {
     case "number":
-      return form === "number" && given.values.length >= rowCount ? wrongValidity(given, rowCount) : OTHER;
+      return (form === "number" || isSum) && given.values.length >= rowCount ? wrongValidity(given, rowCount) : OTHER;
     case "wide":
-      return form !== "bytes" && given.values.length >= rowCount ? wrongValidity(given, rowCount) : OTHER;
+      return (form !== "bytes" || isSum) && given.values.length >= rowCount ? wrongValidity(given, rowCount) : OTHER;
     case "time":
       return form === "times" && given.offsets.length >= rowCount ? wrongValidity(given, rowCount) : OTHER;
     case "dictionary":
-      return form === "bytes" && given.codes.length >= rowCount && given.codes.every((code) => code < given.dictionary.length)
+      return (form === "bytes" || areOfScan) &&
+        given.codes.length >= rowCount &&
+        given.codes.every((code) => code < given.dictionary.length)
         ? undefined
         : OTHER;
     case "coded":
@@ -85,6 +94,11 @@ export function wrongWithVector(given: VectorToCheck, rowCount: number, type: Da
       return wrongValidity(given, rowCount);
     }
   }
+}
+
+function areNull(given: VectorToCheck, rowCount: number): boolean {
+  if (given.kind !== "number" || given.validity === undefined || given.values.length < rowCount) return false;
+  return given.validity.length >= rowCount && !given.validity.subarray(0, rowCount).includes(1);
 }
 
 function areEntries(entries: TextTable | undefined, codes: Uint32Array): boolean {

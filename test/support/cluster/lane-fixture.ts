@@ -1,6 +1,7 @@
 /** Lanes over a cluster in memory, for tests. */
 import { LaneMemory } from "../../../src/cluster/lanes/lane-memory.ts";
-import { ShardLane, type ShardLaneParts } from "../../../src/cluster/lanes/shard-lane.ts";
+import type { ShardLaneParts } from "../../../src/cluster/lanes/lane-parts.ts";
+import { ShardLane } from "../../../src/cluster/lanes/shard-lane.ts";
 import { recordingLogger } from "../recording-logger.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";

@@ -153,11 +153,18 @@ export class MemoryCluster {
       if (this.happens(this.rates.answerLost)) return;
       this.travel(client, () => void this.running(client).then(settle));
     };
+    // A refusal says that nothing comes of the request: none is told once its double was taken, and nothing is taken once one was told.
+    let fate: "open" | "applied" | "refused" = "open";
     const arrive = (): void => {
       if (this.isElecting() || this.happens(this.rates.refused)) {
-        if (this.random.below(2) === 0) answer(() => reject(new PortError("unavailable", "cannot ask the servers: no leader")));
+        if (this.random.below(2) === 0 && fate !== "applied") {
+          fate = "refused";
+          answer(() => reject(new PortError("unavailable", "cannot ask the servers: no leader")));
+        }
         return;
       }
+      if (fate === "refused") return;
+      fate = "applied";
       try {
         const result = apply();
         answer(() => resolve(result));

@@ -20,6 +20,8 @@ export interface NatsConfig {
   readonly more?: string;
   /** Servers that make up one cluster. */
   readonly servers?: number;
+  /** Whether servers of a cluster tell clients of each other, so that these find them beside a proxy, too; they do unless this is false. */
+  readonly isAdvertised?: boolean;
   /** Largest message that it takes. */
   readonly maxPayload?: string;
   /** Of the account `varve`. */
@@ -76,7 +78,8 @@ export class NatsServers {
     }));
     const all = new NatsServers(folder, servers);
     for (const [i, server] of servers.entries()) {
-      const cluster = `cluster { name: test, listen: "127.0.0.1:${ports[2 * count + i]}", routes: [${routes.join(", ")}] }`;
+      const hidden = config.isAdvertised === false ? ", no_advertise: true" : "";
+      const cluster = `cluster { name: test, listen: "127.0.0.1:${ports[2 * count + i]}", routes: [${routes.join(", ")}]${hidden} }`;
       const lines = [
         `server_name: ${server.name}`,
         `listen: "127.0.0.1:${server.port}"`,
@@ -145,6 +148,12 @@ export class NatsServers {
 
   goOn(index: number): void {
     this.one(index).child?.kill("SIGCONT");
+  }
+
+  /** Whether its process is there. */
+  isRunning(index: number): boolean {
+    const { child } = this.one(index);
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   /** Index of the server of that name. */

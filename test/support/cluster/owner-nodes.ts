@@ -26,6 +26,8 @@ export interface ShardEvent {
 export interface ShardBehaviour {
   /** How long opening takes, in milliseconds, or how it fails; "never": it hangs until it is told to end. */
   open(shard: number, node: string): number | Error | "never";
+  /** As `DataNodeParts.beforeHandOver`. */
+  beforeHandOver(): Promise<void>;
   /** How long closing takes, in milliseconds. */
   closeMillis: number;
   /** How long who was fenced goes on before it notices, in milliseconds. */
@@ -54,7 +56,7 @@ export class OwnerNodes {
   readonly cluster: MemoryCluster;
   readonly shards: number;
   readonly events: ShardEvent[] = [];
-  readonly behaviour: ShardBehaviour = { open: () => 200, closeMillis: 100, fencedMillis: 3000 };
+  readonly behaviour: ShardBehaviour = { open: () => 200, beforeHandOver: () => Promise.resolve(), closeMillis: 100, fencedMillis: 3000 };
   readonly watcher: FollowedDirectory;
   /** Most shards that nobody served at once since it was set to 0. */
   unservedMost = 0;
@@ -102,6 +104,7 @@ export class OwnerNodes {
       facts: { id, address: `${id}:3001`, version: "1.0.0" },
       shards,
       openShard: (shard, options) => this.open(node, shard, options, running),
+      beforeHandOver: () => this.behaviour.beforeHandOver(),
       timers,
       logger,
       onOusted: (why) => void ousted.push(why.message),

@@ -29,6 +29,9 @@ export class ShardNode {
   readonly metrics: ServeMetrics;
   readonly pool: MemoryPool;
   readonly service: ShardService;
+  /** Whether it is a member, which an operator may tell to drain; how often one did. */
+  isMember = true;
+  drains = 0;
   private readonly scheduler: Scheduler = new Scheduler();
   private readonly logger: Logger;
 
@@ -53,12 +56,17 @@ export class ShardNode {
     });
   }
 
+  private beginDraining(): boolean {
+    if (this.isMember) this.drains++;
+    return this.isMember;
+  }
+
   /** Has it listen on this machine, at any port that is free. */
   listen(options: Partial<ShardListenerOptions> = {}): ShardListener {
     const { service, registry, metrics, pool, scheduler, logger } = this;
     return startShardListener(
       { hostname: "127.0.0.1", port: 0, ...options },
-      { service, registry, metrics, pool, clock: scheduler.clock, logger },
+      { service, drain: () => this.beginDraining(), registry, metrics, pool, clock: scheduler.clock, logger },
     );
   }
 }

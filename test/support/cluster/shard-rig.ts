@@ -23,6 +23,7 @@ import { plainParts } from "../../engine/plain-parts.ts";
 import { unexpectedBug } from "../../engine/unexpected-bug.ts";
 import { MemoryCluster, type MemoryClusterOptions } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";
+import { RecordMaker } from "./record-maker.ts";
 import { ShardWriter } from "./shard-writer.ts";
 
 /** A shard that a node has open. */
@@ -42,7 +43,7 @@ export interface RigNode {
 }
 
 /** How a node differs from the plain one. */
-export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "onBug">> {
+export interface RigNodeOptions extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "snapshotMessages" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
@@ -130,9 +131,11 @@ export class ShardRig {
   /** Writes to the log of a shard. */
   writer(shard: number, name = "frontend"): ShardWriter {
     const port = name === "frontend" ? this.port : memoryPort(this.cluster, name);
-    const writer = new ShardWriter(port, shard, this.shards, (millis) => this.cluster.sleep(name, millis));
-    writer.catalogVersion = this.mirror.version;
-    return writer;
+    const { cluster } = this;
+    const sleep = (millis: number): Promise<void> => cluster.sleep(name, millis);
+    const records = new RecordMaker(shard, this.shards);
+    records.catalogVersion = this.mirror.version;
+    return new ShardWriter(port, shard, records, { sleep, nowMillis: () => cluster.time.monotonicMillis() });
   }
 
   /** Makes a table of one tag and one field. */
@@ -165,7 +168,7 @@ async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: num
     sleep: (millis) => cluster.sleep(port.identity, millis),
     shards,
     logger: silentLogger,
-    onLost: unexpectedBug,
+    onLost: () => undefined, // Of a process that is killed.
   });
 }
 

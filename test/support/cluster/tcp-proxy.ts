@@ -50,8 +50,13 @@ export class TcpProxy {
     });
   }
 
+  /** Where it listens, on 127.0.0.1. */
+  get port(): number {
+    return this.listener.port;
+  }
+
   get address(): string {
-    return `nats://127.0.0.1:${this.listener.port}`;
+    return `nats://127.0.0.1:${this.port}`;
   }
 
   become(state: ProxyState): void {

@@ -229,7 +229,6 @@ class OtherShare {
     this.bytesMax = Math.max(PULL_BYTES_MIN, Math.min(PULL_BYTES, Math.floor(context.budget.share / (2 * SHARES_MAX))));
     const job = {
       plan: encodePlan(plan.top),
-      types: plan.top.columns.map(({ type }) => type),
       snapshot: shared.snapshot,
       environment: { now, timeZone, database },
       memoryBytesMax: context.budget.bytesMax,

@@ -186,3 +186,12 @@ test("codes of texts that are not there are refused", () => {
   const later: PlainBatch = { rowCount: 1, vectors: [{ kind: "coded", codes, entries: undefined }], runs: undefined };
   expect(() => new BatchUnpacker().unpack(later)).toThrow("did not come before");
 });
+
+test("tags of every type are texts, sums of integers numbers", () => {
+  const tags: PlainVector = { kind: "dictionary", codes: Uint32Array.of(1, 0), start: 0, texts: [undefined, "7"] };
+  const sums: PlainVector = { kind: "number", values: Float64Array.of(42, 0), validity: Uint8Array.of(1, 0) };
+  const batch: PlainBatch = { rowCount: 2, vectors: [tags, sums], runs: undefined };
+  const types = [INT64, { kind: "decimal", precision: 38, scale: 0 } as const];
+  expect(decodeRows(encodeRows(batch), types)).toEqual(batch);
+  expect(() => decodeRows(encodeRows({ ...batch, vectors: [sums, sums] }), [STRING, INT64])).toThrow("not of its type");
+});

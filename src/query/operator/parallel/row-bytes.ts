@@ -43,7 +43,7 @@ function check({ rowCount, vectors, runs }: PlainBatch, types: readonly DataType
   for (const [i, vector] of vectors.entries()) {
     // Codes may name texts that came before, which this batch does not hold.
     const whole = vector.kind === "dictionary" ? { ...vector, dictionary: { length: vector.start + vector.texts.length } } : vector;
-    const why = wrongWithVector(whole, rowCount, types[i] ?? { kind: "null" });
+    const why = wrongWithVector(whole, rowCount, types[i] ?? { kind: "null" }, true);
     if (why !== undefined) from.fail(why);
   }
   if (runs === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Tables of `information_schema` about regions and files. Each table has one region, of number 0, on one node, of number 0; a logical
- * table of the metric engine has that of its physical table, which is listed there.
+ * Tables of `information_schema` about regions and files. Each table has one region, of number 0, on one node, of number 0, unless a
+ * cluster says otherwise (`region_peers`); a logical table of the metric engine has that of its physical table, which is listed there.
  */
 import type { Table } from "../../../table/catalog.ts";
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
@@ -9,7 +9,17 @@ import { timeIndexOf } from "../../../table/schema.ts";
 import { UNITS_PER_SECOND } from "../../../column/data-type.ts";
 import { maskedOptions } from "../../sql/print/secret-options.ts";
 import { createdSeconds } from "./created-seconds.ts";
-import { type InformationRow, type InformationTable, informationTable, regionIdOf, rowsOfEach } from "./information-table.ts";
+import type { ClusterFacts } from "../../system-facts.ts";
+import { clusterPeerRows } from "./cluster-rows.ts";
+import {
+  allTables,
+  type InformationRow,
+  type InformationSources,
+  type InformationTable,
+  informationTable,
+  regionIdOf,
+  rowsOfEach,
+} from "./information-table.ts";
 
 /** Numbers of a table's region. */
 function numbersOf({ schema }: Table): InformationRow {
@@ -54,8 +64,9 @@ function* infoRowsOf(table: Table): Iterable<InformationRow> {
   };
 }
 
-/** Rows of `region_peers` of one table. */
-export function* peerRowsOf({ schema }: Table): Iterable<InformationRow> {
+/** Rows of `region_peers` of one table. @param cluster undefined: this process is no part of one */
+export function* peerRowsOf({ schema }: Table, cluster: ClusterFacts | undefined): Iterable<InformationRow> {
+  if (cluster !== undefined) return yield* clusterPeerRows(schema, cluster);
   yield {
     table_catalog: CATALOG_NAME,
     table_schema: schema.database,
@@ -66,6 +77,12 @@ export function* peerRowsOf({ schema }: Table): Iterable<InformationRow> {
     is_leader: "Yes",
     status: "ALIVE",
   };
+}
+
+/** Rows of `region_peers` of all tables. The cluster is asked once. */
+function* peerRows({ catalog, system }: InformationSources): Iterable<InformationRow> {
+  const cluster = system.cluster?.();
+  for (const table of allTables(catalog)) yield* peerRowsOf(table, cluster);
 }
 
 function* statisticsRowsOf(table: Table): Iterable<InformationRow> {
@@ -142,7 +159,7 @@ export const REGION_TABLES: readonly InformationTable[] = [
     "region_peers",
     29,
     "table_catalog table_schema table_name region_id:u64 peer_id:u64? peer_addr? is_leader? status? down_seconds:i64?",
-    rowsOfEach(peerRowsOf),
+    peerRows,
   ),
   informationTable(
     "region_statistics",

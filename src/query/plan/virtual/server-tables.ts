@@ -2,6 +2,7 @@
 import { CATALOG_NAME } from "../../../table/reserved-names.ts";
 import { residentBytes } from "../../../base/memory/process-memory.ts";
 import { cpus, hostname, totalmem } from "node:os";
+import { clusterNodeRows } from "./cluster-rows.ts";
 import { type InformationRow, type InformationSources, type InformationTable, informationTable } from "./information-table.ts";
 
 const METRIC_COMMENT =
@@ -31,8 +32,15 @@ function buildRows({ system }: InformationSources): readonly InformationRow[] {
   return [{ git_branch: branch, git_commit: commit, git_commit_short: commit.slice(0, 8), git_clean: "true", pkg_version: version }];
 }
 
-/** One process is the whole cluster. */
+/** The machines of the cluster; one process that is no part of one is all of it. */
 function nodeRows({ system, now }: InformationSources): readonly InformationRow[] {
+  if (system.cluster !== undefined) {
+    const nowMillis = Number(now / 1_000_000n);
+    return [...clusterNodeRows(system.cluster(), system.commit)].map(({ startMillis, ...row }) => ({
+      ...row,
+      uptime: uptimeText(nowMillis - startMillis),
+    }));
+  }
   return [
     {
       peer_id: 0n,

@@ -166,7 +166,7 @@ function regionsOf(statement: ShowListing, context: QueryContext): Listing {
   const table = context.catalog.table(name.database, name.table);
   if (table === undefined) throw tableNotFound(name.database, name.table);
   const headers = [...textHeaders("Table"), size("Region"), size("Peer"), ...textHeaders("Leader")];
-  return { headers, rows: pick(peerRowsOf(table), "table_name region_id peer_id is_leader") };
+  return { headers, rows: pick(peerRowsOf(table, context.system?.cluster?.()), "table_name region_id peer_id is_leader") };
 }
 
 /** The database that a list is about. @throws DbError DatabaseNotFound */

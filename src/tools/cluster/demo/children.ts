@@ -2,7 +2,7 @@
  * The processes of a demo: started under a name, told apart by what they say, ended in an order.
  *
  *   start ─► lines, under the part's name ─► ready ─ … ─► one dies, or all are told to end
- *                                                           end: frontends ─► data nodes ─► NATS, each kind once the one before is gone
+ *                                           end: frontends ─► data nodes, one by one ─► NATS, each kind once the one before is gone
  *
  * Nothing is started again: who looks at a demo wants to see what happens.
  */
@@ -92,7 +92,10 @@ export class Children {
     this.isEnding = true;
     for (const kind of KINDS) {
       const left = this.parts.filter((part) => part.kind === kind && !part.hasEnded);
-      await Promise.all(left.map((part) => endOf(part, () => this.show(`${part.name} │ does not end: killed`))));
+      const endPart = (part: Part): Promise<void> => endOf(part, () => this.show(`${part.name} │ does not end: killed`));
+      // One data node after the other: each but the last finds somebody who takes its shards, instead of waiting for nobody.
+      if (kind === "data node") for (const part of left) await endPart(part);
+      else await Promise.all(left.map(endPart));
     }
   }
 

@@ -118,7 +118,7 @@ describe("a demo", () => {
     expect(await run.status).toBe(0);
     const [frontends, datanodes, nats] = [run.log.slice(0, 4), run.log.slice(4, 8), run.log.slice(8)];
     expect(frontends.toSorted()).toEqual(["SIGTERM frontend-1", "SIGTERM frontend-2", "end frontend-1", "end frontend-2"]);
-    expect(datanodes.toSorted()).toEqual(["SIGTERM datanode-1", "SIGTERM datanode-2", "end datanode-1", "end datanode-2"]);
+    expect(datanodes).toEqual(["SIGTERM datanode-1", "end datanode-1", "SIGTERM datanode-2", "end datanode-2"]);
     expect(nats).toEqual(["SIGTERM nats", "end nats"]);
   });
 
