@@ -131,7 +131,6 @@ const facts: Shape<ShardFacts> = record<ShardFacts>({
     seriesCount: whole(0),
   }),
   timeBounds: optional(timeRange),
-  emptyTags: absent(list(text)),
 });
 
 const file: Shape<TableFile> = record<TableFile>({
