@@ -54,10 +54,8 @@ const CALLS: { readonly [K in ShardCall["kind"]]: Does<K> } = {
   delete: deleteByPlan,
   "delete-keys": deleteKeys,
   async facts({ tableId }, host) {
-    if (tableId === undefined) return Array.from(tablesWithRows(host.engine), (table) => factsOf(table, host.engine));
-    const table = engineTable(host, tableId);
-    // Of series known so far, as tables of this process tell it.
-    return [{ ...factsOf(table, host.engine), emptyTags: tagNames(table).filter((tag) => table.series.hasValue(tag, "")) }];
+    const tables = tableId === undefined ? tablesWithRows(host.engine) : [engineTable(host, tableId)];
+    return Array.from(tables, (table) => factsOf(table, host.engine));
   },
   async files({ tableId }, host) {
     return engineTable(host, tableId).files();
@@ -68,10 +66,6 @@ const CALLS: { readonly [K in ShardCall["kind"]]: Does<K> } = {
 export async function doCall<C extends ShardCall>(call: C, host: ShardHost, parts: CallParts): Promise<ShardAnswers[C["kind"]]> {
   const does = CALLS[call.kind] as unknown as Does<C["kind"]>; // It is the one of this kind.
   return does(call as unknown as CallOf<C["kind"]>, host, parts);
-}
-
-function tagNames({ schema }: Table): readonly string[] {
-  return schema.columns.flatMap(({ name, semantic }) => (semantic === "tag" ? [name] : []));
 }
 
 function factsOf(table: Table, engine: Engine): ShardFacts {
