@@ -1,7 +1,8 @@
 /**
  * Series that rows will name, as the payload of a frame (`FORMAT.md`): a column a tag, its texts once a stream.
  *
- *   count │ tags │ empty: count, places │ columns │ for each: place │ new texts │ dense: a code a series, or sparse: (gap, code) of those that have one
+ *   count │ tags │ empty: count, places │ columns │ for each: place │ new texts │ codes
+ *   codes = dense: one a series, or sparse: (gap, code) of those that have one
  *
  * Columns in which no series has a value are left out: a physical table may have hundreds, of which each series has few.
  */
