@@ -1,7 +1,7 @@
 /**
  * The memory of the whole server, counted in one place, and who gives way when it is short:
  *
- *   1. cached pages go    2. decoders that are idle forget what they learnt, then plans of statements go    (asked here)
+ *   1. cached pages go    2. decoders that are idle forget what they learnt, then plans of statements and series elsewhere go (asked here)
  *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429
  *      (3 to 5: engine/flush/flush-scheduler.ts)
  *

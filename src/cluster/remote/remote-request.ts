@@ -2,8 +2,8 @@
  * A scan as a plan for the node that has the rows. Tests of tags that the query layer planned go along; others, and those that only this
  * process can make, are made here on the series that come.
  */
-import { hasParameter, isVolatile, readsCatalog } from "../../query/expression/expression.ts";
 import { encodePlan } from "../../query/operator/contract/plan-bytes.ts";
+import { isClosedExpression } from "../../query/operator/parallel/fragment.ts";
 import type { PlannedTagPredicate, PlannedRequest, ScanNode } from "../../query/operator/scan/node.ts";
 import { PlannedTest } from "../../query/operator/scan/scan.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
@@ -60,9 +60,7 @@ export function mayTravel(predicates: readonly TagPredicate[]): boolean {
 }
 
 function travels({ planned }: OwnTest): boolean {
-  if (!(planned instanceof PlannedTest)) return false;
-  const { condition } = planned;
-  return !hasParameter(condition) && !isVolatile(condition) && !readsCatalog(condition);
+  return planned instanceof PlannedTest && isClosedExpression(planned.condition);
 }
 
 function askedTags(predicates: readonly TagPredicate[]): AskedTags {

@@ -3,8 +3,6 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import type { ServerMemory } from "../../../src/base/memory/server-memory.ts";
 import type { TableId } from "../../../src/base/units.ts";
-import { RemoteWorkers } from "../../../src/cluster/remote/remote-workers.ts";
-import type { QueryWorkers } from "../../../src/query/operator/contract/query-workers.ts";
 import { RemoteTables } from "../../../src/cluster/remote/remote-tables.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { JoinedTable } from "../../../src/engine/joined/joined-table.ts";
@@ -20,7 +18,7 @@ export interface RemoteCatalog {
 }
 
 /** What an engine has of a table in each shard. */
-export function partsOf(table: Table): readonly Table[] {
+function partsOf(table: Table): readonly Table[] {
   return table instanceof JoinedTable ? (Reflect.get(table, "parts") as readonly Table[]) : [table]; // It has them.
 }
 
@@ -80,11 +78,3 @@ export function readCatalog(engine: Engine): Catalog {
   catalogs.set(engine, known);
   return known;
 }
-
-/** An engine whose tables are read from elsewhere; all else is the engine's. */
-export function remoteEngine(engine: Engine): Engine {
-  return readCatalog(engine) as Engine; // It passes everything else on.
-}
-
-/** What runs parts of queries over such tables. */
-export const remoteWorkers: QueryWorkers = new RemoteWorkers(REMOTE_SHARDS);

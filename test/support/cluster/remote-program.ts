@@ -2,16 +2,16 @@
 import { plugin } from "bun";
 
 const HERE = import.meta.dir;
-const WHERE = "new LocalDb(engine, scheduler, ofStatements,";
-const INSTEAD = "new LocalDb(remoteEngine(engine), scheduler, { ...ofStatements, workers: remoteWorkers },";
+const WHERE = "new LocalDb(engine, scheduler, limits,";
+const INSTEAD = "new LocalDb(remoteEngine(engine), scheduler, { ...limits, workers: remoteWorkers },";
 
 plugin({
   name: "remote tables",
   setup(build) {
-    build.onLoad({ filter: /\/src\/standalone\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /\/src\/statements\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
       if (!text.includes(WHERE)) throw new Error(`${path} makes its database in another way`);
-      const imports = `import { remoteEngine, remoteWorkers } from ${JSON.stringify(`${HERE}/remote-catalog.ts`)};\n`;
+      const imports = `import { remoteEngine, remoteWorkers } from ${JSON.stringify(`${HERE}/remote-server.ts`)};\n`;
       return { contents: imports + text.replace(WHERE, INSTEAD), loader: "ts" };
     });
   },

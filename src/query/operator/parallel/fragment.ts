@@ -5,7 +5,7 @@
  *
  * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
  */
-import { hasParameter, isVolatile, readsCatalog } from "../../expression/expression.ts";
+import { hasParameter, isVolatile, readsCatalog, type TypedExpression } from "../../expression/expression.ts";
 import { type NodeOf, type PlanNode, visitExpressions } from "../contract/node.ts";
 import { encodePlan } from "../contract/plan-bytes.ts";
 import type { ScanNode } from "../scan/node.ts";
@@ -50,6 +50,11 @@ export function fragmentBytes({ scan, steps }: Fragment, keepsTags = false): Uin
 /** Whether an operator gives the same values each time, and reads nothing of the query around it and nothing that only this thread has. */
 export function isClosed(step: PlanNode): boolean {
   let ok = true;
-  visitExpressions(step, (expression) => void (ok &&= !hasParameter(expression) && !isVolatile(expression) && !readsCatalog(expression)));
+  visitExpressions(step, (expression) => void (ok &&= isClosedExpression(expression)));
   return ok;
+}
+
+/** The same of one expression: those of a scan's conditions on tags are its own, and not among those of operators. */
+export function isClosedExpression(expression: TypedExpression): boolean {
+  return !hasParameter(expression) && !isVolatile(expression) && !readsCatalog(expression);
 }

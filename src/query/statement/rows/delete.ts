@@ -11,7 +11,7 @@ import { inTurns } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import type { Table } from "../../../table/catalog.ts";
 import type { PlanNode } from "../../operator/contract/node.ts";
-import { fragmentBytes, fragmentOf, isClosed } from "../../operator/parallel/fragment.ts";
+import { fragmentBytes, fragmentOf, isClosedExpression } from "../../operator/parallel/fragment.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import type { TimeRange } from "../../../table/scan.ts";
 import { testsOf } from "../../operator/scan/scan.ts";
@@ -69,13 +69,14 @@ async function deleteElsewhere(
   signal: AbortSignal,
 ): Promise<number> {
   const fragment = fragmentOf(node);
-  if (fragment === undefined || !isClosed(fragment.scan)) {
+  const onTags = fragment?.scan.request.tagPredicates ?? [];
+  if (fragment === undefined || !onTags.every((predicate) => predicate.kind === "in" || isClosedExpression(predicate.condition))) {
     throw new DbError(
       StatusCode.Unsupported,
       `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its columns only`,
     );
   }
   const environment = { now, timeZone, database };
-  const tagPredicates = testsOf(fragment.scan.request.tagPredicates, environment);
+  const tagPredicates = testsOf(onTags, environment);
   return (await table.deleteMatching?.({ plan: fragmentBytes(fragment, true), environment, timeRange, tagPredicates, signal })) ?? 0;
 }
