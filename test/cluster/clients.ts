@@ -33,6 +33,8 @@ export interface Figures {
   retries: number;
   /** From the first try to the answer. */
   longestWriteMs: number;
+  /** The same of queries that compare. */
+  longestQueryMs: number;
   queries: number;
   batchesCompared: number;
   keysCompared: number;
@@ -118,6 +120,7 @@ async function answered<T>(
     try {
       const answer = await ask(door);
       figures.queries++;
+      figures.longestQueryMs = Math.max(figures.longestQueryMs, performance.now() - started);
       return { answer, door: door.name };
     } catch (error) {
       const millis = performance.now() - started;

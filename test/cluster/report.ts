@@ -20,7 +20,7 @@ export function reportText({ rounds, figures, violations }: TrialReport): string
     `${figures.acknowledged} requests of ${BATCH_ROWS} + ${BATCH_KEYS} rows acknowledged, ${again} of them after tries without an answer ` +
       `(their rows may stand there more than once), ${figures.retries} not at the first try`,
     `${rounds.reduce((sum, { failedStarts }) => sum + failedStarts, 0)} starts failed, and were made again`,
-    `longest wait of a write ${seconds(figures.longestWriteMs)} s`,
+    `longest wait of a write ${seconds(figures.longestWriteMs)} s, of a query ${seconds(figures.longestQueryMs)} s (a try ends after 10 s)`,
     `${figures.queries} answers held against ${figures.batchesCompared} batches and ${figures.keysCompared} keys`,
     ...violations.slice(0, VIOLATIONS_MAX).map((violation) => `BROKEN: ${violation}`),
     ...(violations.length > VIOLATIONS_MAX ? [`and ${violations.length - VIOLATIONS_MAX} more`] : []),
