@@ -21,13 +21,14 @@ import { type ShardListener, type ShardListenerOptions, startShardListener } fro
 import { serveMetrics } from "./cluster/serve/serve-metrics.ts";
 import { ShardService } from "./cluster/serve/shard-service.ts";
 import { shardOpener } from "./cluster/shard/open-shard.ts";
-import { openClusterParts } from "./cluster-parts.ts";
+import type { OpenShard } from "./cluster/shard/shard-host.ts";
+import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
 import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
 import { openClusterFiles } from "./data-files.ts";
 import { systemFreeBytes } from "./engine/health/disk-watch.ts";
-import { layFoundation, toldOfWork } from "./foundation.ts";
+import { type Foundation, layFoundation, toldOfWork } from "./foundation.ts";
 import { openQueryThreads } from "./query-threads.ts";
 import type { RunningServer } from "./running-server.ts";
 import { PageCache } from "./storage/cache/page-cache.ts";
@@ -37,10 +38,14 @@ import { VERSION } from "./version.ts";
 
 /** Part of the memory limit that requests of frontends take together. */
 const REQUESTS_PART = 1 / 2;
+/** Part of it that bodies of requests take. */
+const BODIES_PART = 1 / 8;
 /** What they leave free of it. */
 const FREE_PART = 1 / 16;
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest part of a log are flushed. */
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
+/** Least memory of a table's rows in a shard before it is flushed, where many shards share what there is for writes. */
+const MEMTABLE_BYTES_MIN: number = 4 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
 const STOP_GRACE_MILLIS = 10_000;
 
@@ -52,91 +57,23 @@ const STOP_GRACE_MILLIS = 10_000;
  */
 export async function startDatanode(settings: Settings, log: RootLog, onBug: (error: Error) => void): Promise<RunningServer> {
   await using opened = new AsyncDisposableStack();
-  const { storage, query, cluster } = settings;
+  const { storage, cluster } = settings;
   const logger = log.logger("main");
   const directory = await lockDataDirectory(storage.dataHome);
   opened.defer(() => directory.unlock());
   const foundation = layFoundation(settings, log, opened);
-  const { memory, scheduler, metrics, tracer, pages } = foundation;
-  registerKernelMetrics(metrics);
-  const heap = new HeapWatch(memory, scheduler);
-  heap.start();
-  opened.defer(() => heap.close());
-  registerMemoryMetrics(metrics, memory, heap);
+  const { metrics } = foundation;
+  watchProcess(foundation, opened);
   const over = Promise.withResolvers<string>();
-  const { port, mirror, internal, nodeName } = await openClusterParts(settings, "datanode", log, opened, over.resolve);
+  const parts = await openClusterParts(settings, "datanode", log, opened, over.resolve);
+  const { port, mirror, nodeName } = parts;
   const dataFolder = cluster.sharedDir ?? directory.dataFolder;
   await mkdir(dataFolder, { recursive: true });
-  const files = openClusterFiles(settings, dataFolder, { metrics, memory }, log.logger("storage"));
-  opened.defer(() => files.flusher.close());
-  opened.defer(() => files.merger.close());
-  const workers = openQueryThreads({ ...foundation, dataFolder, logger: log.logger("query") });
-  opened.defer(() => workers?.close());
-  const pageCache = new PageCache(pages.here, () => memory.onGarbage());
-  memory.register("page_cache", {
-    bytes: () => pageCache.bytes,
-    giveBack: (bytes) => pageCache.giveBack(bytes),
-    mayGrow: () => pageCache.mayGrow(),
-  });
-  const shared = cluster.shards; // Each may have a share of the memory for writes.
-  const openShard = shardOpener({
-    port,
-    catalog: mirror,
-    files: files.files,
-    flusher: files.flusher,
-    merger: files.merger,
-    scheduler,
-    memory,
-    pageCache,
-    pageCacheBytes: pages.here,
-    limits: {
-      memtableBytes: storage.memtableBytes,
-      writeBufferBytes: Math.max(2 * storage.memtableBytes, Math.floor((4 * storage.writeBufferBytesMax) / shared)),
-      logBytesMax: storage.memtableBytes * LOG_BYTES_PER_MEMTABLE_BYTE,
-      idleMillis: storage.flushIntervalMs === 0 ? Number.POSITIVE_INFINITY : storage.flushIntervalMs,
-      stallMillis: Number.POSITIVE_INFINITY,
-    },
-    compaction: {
-      isAutomatic: storage.compaction,
-      triggerFiles: storage.compactionTriggerFiles,
-      outputBytesMax: files.outputBytesMax,
-    },
-    onWork: toldOfWork(tracer, metrics),
-    clock: systemClock,
-    sleep: (millis) => Bun.sleep(millis),
-    logger: log.logger("shard"),
-    onBug,
-  });
-  let node: DataNode | undefined;
-  const running = new RunningRequests(systemClock);
-  const served = serveMetrics(metrics, running);
-  const service = new ShardService({
-    hosts: { get: (shard) => node?.host(shard) },
-    catalog: mirror,
-    running,
-    scheduler,
-    logger: log.logger("serve"),
-    metrics: served,
-    pool: new MemoryPool(memory, "queries", memory.bytesMax * REQUESTS_PART, memory.bytesMax * FREE_PART),
-    memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
-    spill: await spillOf(settings),
-    workers,
-  });
-  const listener = startShardListener(listenerOptions(settings, internal), {
-    service,
-    drain: () => {
-      if (node === undefined) return false;
-      node.drain().catch((error: unknown) => logger.error({ error: errorText(error) }, "cannot give all shards away"));
-      return true;
-    },
-    registry: metrics,
-    metrics: served,
-    pool: new MemoryPool(memory, "request_bodies", memory.bytesMax / 8),
-    clock: systemClock,
-    logger: log.logger("serve"),
-  });
-  opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
-  node = await DataNode.join({
+  const own: OwnShards = { node: undefined };
+  const process = { settings, log, foundation, parts, dataFolder, onBug };
+  const openShard = openerOf(process, opened);
+  const listener = await serveFrontends(process, own, opened);
+  const node = await DataNode.join({
     port,
     facts: { id: nodeName, address: advertisedAddressOf(cluster, listener.port), version: VERSION },
     shards: mirror.shards,
@@ -146,10 +83,10 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
     logger: log.logger("cluster"),
     onOusted: (why) => over.resolve(why.message),
   });
-  const member = node;
-  registerShardMetrics(metrics, () => member.directory.nodes().find(({ id }) => id === nodeName)?.shards ?? new Map());
-  opened.defer(() => member.stop());
-  const url = urlOf(listener, settings, internal);
+  own.node = node;
+  registerShardMetrics(metrics, () => node.directory.nodes().find(({ id }) => id === nodeName)?.shards ?? new Map());
+  opened.defer(() => node.stop()); // Before its listener: it serves while it hands over.
+  const url = urlOf(listener, settings, parts.internal);
   logger.info({ address: url, node: nodeName, shards: mirror.shards, version: VERSION }, "ready");
   const all = opened.move();
   return {
@@ -161,6 +98,106 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
       logger.info({}, "stopped");
     },
   };
+}
+
+/** What the parts of a data node are made of. */
+interface NodeProcess {
+  readonly settings: Settings;
+  readonly log: RootLog;
+  readonly foundation: Foundation;
+  readonly parts: ClusterParts;
+  readonly dataFolder: string;
+  readonly onBug: (error: Error) => void;
+}
+
+/** The shards that it has, once it is a member. */
+interface OwnShards {
+  node: DataNode | undefined;
+}
+
+/** Looks after the memory of the process, and shows it. */
+function watchProcess({ memory, scheduler, metrics }: Foundation, opened: AsyncDisposableStack): void {
+  registerKernelMetrics(metrics);
+  const heap = new HeapWatch(memory, scheduler);
+  heap.start();
+  opened.defer(() => heap.close());
+  registerMemoryMetrics(metrics, memory, heap);
+}
+
+/** What opens shards: all of them share files, threads, pages and memory. */
+function openerOf({ settings, log, foundation, parts, dataFolder, onBug }: NodeProcess, opened: AsyncDisposableStack): OpenShard {
+  const { storage } = settings;
+  const { memory, scheduler, metrics, tracer, pages } = foundation;
+  const { files, flusher, merger, outputBytesMax } = openClusterFiles(settings, dataFolder, { metrics, memory }, log.logger("storage"));
+  opened.defer(() => flusher.close());
+  opened.defer(() => merger.close());
+  const pageCache = new PageCache(pages.here, () => memory.onGarbage());
+  memory.register("page_cache", {
+    bytes: () => pageCache.bytes,
+    giveBack: (bytes) => pageCache.giveBack(bytes),
+    mayGrow: () => pageCache.mayGrow(),
+  });
+  const memtableBytes = Math.min(storage.memtableBytes, Math.max(MEMTABLE_BYTES_MIN, storage.writeBufferBytesMax / parts.mirror.shards));
+  return shardOpener({
+    port: parts.port,
+    catalog: parts.mirror,
+    files,
+    flusher,
+    merger,
+    scheduler,
+    memory,
+    pageCache,
+    pageCacheBytes: pages.here,
+    limits: {
+      memtableBytes,
+      writeBufferBytes: 2 * memtableBytes,
+      logBytesMax: storage.memtableBytes * LOG_BYTES_PER_MEMTABLE_BYTE,
+      idleMillis: storage.flushIntervalMs === 0 ? Number.POSITIVE_INFINITY : storage.flushIntervalMs,
+      stallMillis: Number.POSITIVE_INFINITY,
+    },
+    compaction: { isAutomatic: storage.compaction, triggerFiles: storage.compactionTriggerFiles, outputBytesMax },
+    onWork: toldOfWork(tracer, metrics),
+    clock: systemClock,
+    sleep: (millis) => Bun.sleep(millis),
+    logger: log.logger("shard"),
+    onBug,
+  });
+}
+
+/** Listens to frontends. @throws DbError StorageUnavailable */
+async function serveFrontends(
+  { settings, log, foundation, parts, dataFolder }: NodeProcess,
+  own: OwnShards,
+  opened: AsyncDisposableStack,
+): Promise<ShardListener> {
+  const { query } = settings;
+  const { memory, scheduler, metrics } = foundation;
+  const logger = log.logger("serve");
+  const workers = openQueryThreads({ ...foundation, dataFolder, logger: log.logger("query") });
+  opened.defer(() => workers?.close());
+  const running = new RunningRequests(systemClock);
+  const served = serveMetrics(metrics, running);
+  const service = new ShardService({
+    hosts: { get: (shard) => own.node?.host(shard) },
+    catalog: parts.mirror,
+    running,
+    scheduler,
+    logger,
+    metrics: served,
+    pool: new MemoryPool(memory, "queries", memory.bytesMax * REQUESTS_PART, memory.bytesMax * FREE_PART),
+    memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
+    spill: await spillOf(settings),
+    workers,
+  });
+  const drain = (): boolean => {
+    own.node?.drain().catch((error: unknown) => logger.error({ error: errorText(error) }, "cannot give all shards away"));
+    return own.node !== undefined;
+  };
+  const bodies = new MemoryPool(memory, "request_bodies", memory.bytesMax * BODIES_PART);
+  const known = { registry: metrics, metrics: served, pool: bodies, clock: systemClock, logger };
+  const listener = startShardListener(listenerOptions(settings, parts.internal), { service, drain, ...known });
+  opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
+  return listener;
 }
 
 function listenerOptions({ cluster }: Settings, { secret, tlsMode, tls }: InternalAccess): ShardListenerOptions {

@@ -212,7 +212,8 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     if (this.parts.follower !== undefined) throw new DbError(StatusCode.Unsupported, "cannot write: rows come by the log of the shard");
     gate.check();
     // From here to the append nothing waits: the batch's arrays are only valid until the decoder runs again.
-    const { later, durable, prepared, rowCount, refused, isCurrent } = writePath.log(database, batch, options);
+    const logged = writePath.log(database, batch, options);
+    const { later, durable, prepared, rowCount, refused } = logged;
     if (later !== undefined) {
       await waitWithin(later, { signal: options.signal });
       throw changedMeanwhile(database);
@@ -242,7 +243,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     sure.check();
     if (fresh !== undefined) {
       (await fresh)();
-      if (!isCurrent()) throw changedMeanwhile(database);
+      if (!logged.isCurrent()) throw changedMeanwhile(database);
     }
     if (refused !== undefined) throw refused;
     return { rowCount };

@@ -196,8 +196,8 @@ async function runRound(
 }
 
 /**
- * Waits for a good query that began after now. One begins after the other, whether or not those before are answered: what waits for a process
- * that is gone may wait longer than a newcomer.
+ * Waits for a good query that began after now. One begins after the other, whether or not those before are answered: what waits for a
+ * process that is gone may wait longer than a newcomer.
  */
 async function wholeAgain({ patience, violations }: Shared, doors: readonly Door[], random: Random): Promise<number> {
   const started = performance.now();

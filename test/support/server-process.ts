@@ -245,7 +245,7 @@ export class TestServer {
 
   private async launch(): Promise<void> {
     const { env, wrapper, program } = this.options;
-    if (IN_CLUSTER) this.cluster ??= await TestCluster.start(this.folder);
+    if (IN_CLUSTER) this.cluster ??= await TestCluster.start(this.folder, launchVarve);
     const role = this.cluster === undefined ? [] : ["frontend", "start"];
     this.process = launchVarve([...role, ...(await this.flags())], { ...this.cluster?.env, ...env }, "", wrapper, program);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");

@@ -1,5 +1,5 @@
-/** The time of a cluster in memory: a virtual one (`virtual-time.ts`), or the machine's. */
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
+/** The time of a cluster in memory: a virtual one (`virtual-time.ts`) unless a test has another. */
+import type { Clock } from "../../../src/base/clock.ts";
 
 /** See the file header. */
 export interface ClusterTime extends Clock {
@@ -10,15 +10,3 @@ export interface ClusterTime extends Clock {
   /** Nothing is called back any more. */
   end(): void;
 }
-
-/** Time that passes by itself, for engines over files and sockets. Its timers keep no process alive. */
-export const realTime: ClusterTime = {
-  ...systemClock,
-  after(millis, fire) {
-    const timer = setTimeout(fire, millis);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-  sleep: (millis) => new Promise((resolve) => void setTimeout(resolve, millis)),
-  end: () => undefined, // Its timers keep no process alive.
-};

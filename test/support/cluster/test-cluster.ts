@@ -3,11 +3,20 @@
  * that all see. `VARVE_TEST_CLUSTER=1` gives every `TestServer` one: `VARVE_TEST_CLUSTER=1 bun test/conformance/sql.ts <folder>`.
  */
 import { join } from "node:path";
-import { launchVarve, type VarveProcess } from "../server-process.ts";
 import { NatsServers } from "./nats-server.ts";
 
 const SECRET = "secret-of-a-test-cluster";
 const SHARDS = 3;
+
+/** A process of the program, as much of it as is needed here. */
+interface Part {
+  logged(message: string): Promise<unknown>;
+  signal(name: "SIGKILL"): void;
+  ended(): Promise<unknown>;
+}
+
+/** Runs the program. */
+export type Launch = (args: readonly string[], env: Readonly<Record<string, string>>) => Part;
 
 /** What `TestCluster.start` makes. */
 export interface TestClusterOptions {
@@ -21,17 +30,21 @@ export interface TestClusterOptions {
 export class TestCluster {
   /** Settings that make a process a part of it. */
   readonly env: Readonly<Record<string, string>>;
-  readonly nodes: readonly VarveProcess[];
+  readonly nodes: readonly Part[];
   private readonly nats: NatsServers;
 
-  private constructor(env: Readonly<Record<string, string>>, nodes: readonly VarveProcess[], nats: NatsServers) {
+  private constructor(env: Readonly<Record<string, string>>, nodes: readonly Part[], nats: NatsServers) {
     this.env = env;
     this.nodes = nodes;
     this.nats = nats;
   }
 
   /** @param folder where the nodes have their files */
-  static async start(folder: string, { nodes = 2, shards = SHARDS, env: more = {} }: TestClusterOptions = {}): Promise<TestCluster> {
+  static async start(
+    folder: string,
+    launch: Launch,
+    { nodes = 2, shards = SHARDS, env: more = {} }: TestClusterOptions = {},
+  ): Promise<TestCluster> {
     const nats = await NatsServers.start();
     const env = {
       VARVE__CLUSTER__SERVERS: nats.addresses.join(","),
@@ -52,7 +65,7 @@ export class TestCluster {
       VARVE__CLUSTER__SHARED_DIR: join(folder, "store"),
     });
     const processes = Array.from({ length: nodes }, (_, index) =>
-      launchVarve(["datanode", "start", "--data-home", join(folder, `node-${index}`)], ofNode(index)),
+      launch(["datanode", "start", "--data-home", join(folder, `node-${index}`)], ofNode(index)),
     );
     await Promise.all(processes.map((process) => process.logged("ready")));
     return new TestCluster(env, processes, nats);
