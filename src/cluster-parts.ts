@@ -1,10 +1,12 @@
 /** What frontends and data nodes have in common: their way to NATS, the catalogue, what they know each other by, their name. */
 import { readFileSync } from "node:fs";
 import { systemClock } from "./base/clock.ts";
-import type { RootLog } from "./base/log.ts";
+import { errorText } from "./base/error.ts";
+import type { Logger, RootLog } from "./base/log.ts";
 import { CatalogMirror } from "./cluster/catalog/catalog-mirror.ts";
 import { openNatsPort } from "./cluster/nats/nats-port.ts";
 import type { ClusterPort } from "./cluster/port/cluster-port.ts";
+import { portFailureOf } from "./cluster/port/port-error.ts";
 import { nodeNameOf } from "./config/cluster-check.ts";
 import { internalAccessOf, type InternalAccess, natsAccessOf } from "./config/nats-access.ts";
 import type { Role } from "./config/role.ts";
@@ -20,6 +22,23 @@ export interface ClusterParts {
   readonly internal: InternalAccess;
   /** Among the living: `node.<name>`. */
   readonly nodeName: string;
+}
+
+/** How long a start waits for servers that do not answer, as during an election, in milliseconds; and between two tries. */
+const SERVED_MILLIS = 60_000;
+const AGAIN_MILLIS = 1000;
+
+/** Opens the port when somebody serves it. @throws PortError denied at once; unavailable after `SERVED_MILLIS` */
+async function openWhenServed(open: () => Promise<ClusterPort>, logger: Logger): Promise<ClusterPort> {
+  for (const until = systemClock.monotonicMillis() + SERVED_MILLIS; ; ) {
+    try {
+      return await open();
+    } catch (error) {
+      if (portFailureOf(error) !== "unavailable" || systemClock.monotonicMillis() > until) throw error;
+      logger.warn({ error: errorText(error) }, "NATS does not serve yet: tried again");
+    }
+    await Bun.sleep(AGAIN_MILLIS);
+  }
 }
 
 /**
@@ -42,7 +61,7 @@ export async function openClusterParts(
   const internal = internalAccessOf(cluster, read);
   const random = Buffer.from(crypto.getRandomValues(new Uint8Array(IDENTITY_BYTES))).toString("hex");
   const options = { ...natsAccessOf(cluster, read), identity: `${role}-${nodeName}-${random}` };
-  const port = await openNatsPort(options, { logger, clock: systemClock });
+  const port = await openWhenServed(() => openNatsPort(options, { logger, clock: systemClock }), logger);
   opened.defer(() => port.close());
   const mirror = await CatalogMirror.open(port, {
     shards: cluster.shards,

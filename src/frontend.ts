@@ -7,7 +7,8 @@
  */
 import { availableParallelism } from "node:os";
 import { systemClock } from "./base/clock.ts";
-import type { RootLog } from "./base/log.ts";
+import { errorText } from "./base/error.ts";
+import type { Logger, RootLog } from "./base/log.ts";
 import { machineMemoryBytes } from "./base/memory/machine-memory.ts";
 import { residentBytes } from "./base/memory/process-memory.ts";
 import { openAccounts, serveClients } from "./clients.ts";
@@ -31,6 +32,9 @@ import type { RunningServer } from "./running-server.ts";
 import { probeAddresses } from "./servers.ts";
 import { openStatements } from "./statements.ts";
 import { VERSION } from "./version.ts";
+
+/** Age from which on a table that is being filled counts as left behind. */
+const UNFINISHED_MILLIS: number = 24 * 3600 * 1000;
 
 /**
  * Starts a frontend and resolves when it is ready.
@@ -132,7 +136,15 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
     onBug,
   });
   opened.defer(() => frontend.close());
+  dropUnfinished(frontend, log.logger("main"));
   return { frontend, directory, shards, nodeName };
+}
+
+/** Begins to drop tables that a CREATE TABLE AS left half-way: by whom it was asked is gone long since. */
+function dropUnfinished({ engine }: Frontend, logger: Logger): void {
+  engine.dropUnfinished(systemClock.nowMillis() - UNFINISHED_MILLIS).catch((error: unknown) => {
+    logger.warn({ error: errorText(error) }, "cannot drop tables that were left unfinished; tried again at the next start");
+  });
 }
 
 /** How data nodes know a frontend, and it them. */

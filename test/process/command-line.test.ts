@@ -54,7 +54,8 @@ describe("a server that cannot start says why in one line", () => {
     await check(["--http-adr", "127.0.0.1:0"], 2, "unknown flag --http-adr: did you mean --http-addr?");
     await check(["--completely-different"], 2, "see --help");
     await check(["standalon", "start"], 2, 'unexpected argument "standalon": did you mean standalone?');
-    await check(["frontend", "start"], 2, "use `varve standalone start`");
+    await check(["frontend", "start"], 1, "cannot start a frontend without `cluster.servers`");
+    await check(["metasrv", "start"], 2, "NATS");
   });
 
   test("values that are missing, of the wrong type or no address", async () => {

@@ -150,6 +150,8 @@ export class TestServer {
   private earlierLogs = "";
   /** Whose frontend it is, where `IN_CLUSTER` says so. */
   private cluster: TestCluster | undefined;
+  private otherFrontend: VarveProcess | undefined;
+  private otherAddress = "";
 
   private constructor(folder: string, options: ServerOptions) {
     this.folder = folder;
@@ -168,9 +170,11 @@ export class TestServer {
     return server;
   }
 
-  /** `http://127.0.0.1:port`; another one after each restart. */
+  /** `http://127.0.0.1:port`; another one after each restart. Of a cluster the frontends take turns. */
   get url(): string {
-    return this.address;
+    const { address, otherAddress } = this;
+    if (otherAddress !== "") [this.address, this.otherAddress] = [otherAddress, address];
+    return address;
   }
 
   /** `host:port` of the gRPC server; empty when it is switched off. */
@@ -227,6 +231,9 @@ export class TestServer {
     this.process?.signal("SIGKILL"); // no effect on one that ended
     await this.process?.ended();
     this.process = undefined;
+    this.otherFrontend?.signal("SIGKILL");
+    await this.otherFrontend?.ended();
+    this.otherFrontend = undefined;
     await this.cluster?.end();
     this.cluster = undefined;
     await rm(this.folder, { recursive: true, force: true });
@@ -250,6 +257,12 @@ export class TestServer {
     this.process = launchVarve([...role, ...(await this.flags())], { ...this.cluster?.env, ...env }, "", wrapper, program);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
+    if (this.cluster !== undefined && this.otherFrontend === undefined) {
+      const { flags = [] } = this.options;
+      const own = ["--http-addr", "127.0.0.1:0", "--data-home", join(this.folder, "other"), ...flags];
+      this.otherFrontend = launchVarve(["frontend", "start", ...own], { ...this.cluster.env, ...env, VARVE__CLUSTER__NODE_ID: "other" });
+      this.otherAddress = String((await this.otherFrontend.logged("ready"))["address"]);
+    }
     this.grpc = typeof grpc === "string" ? grpc : "";
     this.mysql = typeof mysql === "string" ? mysql : "";
     this.postgres = typeof postgres === "string" ? postgres : "";

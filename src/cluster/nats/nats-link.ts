@@ -41,6 +41,8 @@ export interface RequestOptions extends CallOptions {
   /** Whether an answer that does not come leaves its outcome open. */
   readonly isAppend?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it changes nothing and is answered at once, so that who asks may soon ask again. */
+  readonly isLook?: boolean;
 }
 
 /** What the machine around the link gives. */
@@ -51,6 +53,11 @@ export interface LinkWorld {
 
 /** Longer than an election, shorter than people wait. */
 const STUCK_MILLIS = 12_000;
+/**
+ * How long a question that changes nothing waits. Reason: what a leader that died was asked is never answered, and the next one, seconds
+ * later, does not know of it. Milliseconds are usual.
+ */
+const LOOK_MILLIS = 2000;
 const CONNECT_MILLIS = 5000;
 const RECONNECT_MILLIS = 250;
 /** A connection that says nothing for three of them is dead. */
@@ -130,7 +137,11 @@ export class NatsLink {
   }
 
   /** Whether the last request had no effect because nobody listened is told by `unavailable`. @throws PortError */
-  async request(subject: string, payload: Uint8Array, { what, signal, isAppend = false, headers: own }: RequestOptions): Promise<Msg> {
+  async request(
+    subject: string,
+    payload: Uint8Array,
+    { what, signal, isAppend = false, headers: own, isLook = false }: RequestOptions,
+  ): Promise<Msg> {
     if (this.closed.aborted) throw new PortError("closed", `cannot ${what}: the port is closed`);
     if (signal?.aborted === true) throw new PortError("cancelled", `cannot ${what}: it was cancelled`);
     if (!this.isUp) throw new PortError("unavailable", `cannot ${what}: there is no connection to NATS`);
@@ -147,7 +158,7 @@ export class NatsLink {
     try {
       const head = own === undefined ? undefined : headersOf(own);
       const request = this.connection.request(subject, payload, {
-        timeout: this.callMillis,
+        timeout: isLook ? Math.min(LOOK_MILLIS, this.callMillis) : this.callMillis,
         ...(head === undefined ? {} : { headers: head }),
       });
       const answer = await Promise.race([request, ended.promise]);

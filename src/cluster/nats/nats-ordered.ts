@@ -27,6 +27,8 @@ export class NatsOrdered implements Ordered {
 
   async read(name: OrderedName, after: number, { signal }: CallOptions = {}): Promise<readonly StreamMessage[]> {
     const found: StreamMessage[] = [];
+    // Mostly nothing is new: then one question is enough.
+    if (after > 0 && (await storedMessage(this.link, streamOf(name), { last_by_subj: name }, signal))?.number === after) return found;
     for (let at = after; ; ) {
       const next = await storedMessage(this.link, streamOf(name), { seq: at + 1, next_by_subj: name }, signal);
       if (next === undefined) break;

@@ -7,6 +7,7 @@ import { bytesOf, failureName, textsUntil } from "../../../test/support/cluster/
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
 import { systemClock } from "../../base/clock.ts";
+import type { ClusterPort } from "../port/cluster-port.ts";
 import { MESSAGE_BYTES_MAX } from "../port/limits.ts";
 import { openNatsPort } from "./nats-port.ts";
 import type { NatsCredentials, NatsOptions } from "./nats-options.ts";
@@ -41,6 +42,18 @@ async function refusal(servers: NatsServers, more: Partial<NatsOptions>): Promis
   return (await failureOf(servers.connect(more))).message;
 }
 
+/** Opens a port once servers have elected, and noticed who is away. */
+async function soon(open: () => Promise<ClusterPort>): Promise<ClusterPort> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await open();
+    } catch (error) {
+      if (tries > 60) throw error;
+      await Bun.sleep(250);
+    }
+  }
+}
+
 describe.skipIf(NATS_SERVER === undefined)("servers", () => {
   test("one that syncs now and then is refused, by either way to ask it; so is one that nobody can ask", async () => {
     await withServers({ syncInterval: '"2m"' }, async (servers) => {
@@ -60,6 +73,19 @@ describe.skipIf(NATS_SERVER === undefined)("servers", () => {
       await port.close();
     });
   });
+
+  test("a server that is away keeps nobody from starting", async () => {
+    await withServers({ servers: 3 }, async (servers) => {
+      const monitored = { checks: { system: undefined, monitors: servers.monitors } };
+      await (await soon(() => servers.connect({ replicas: 3 }))).close();
+      await servers.kill(2);
+      for (const more of [{}, monitored]) {
+        const port = await soon(() => servers.connect({ replicas: 3, ...more }));
+        expect(await port.log.append(0, bytesOf("x"))).toBeGreaterThan(0);
+        await port.close();
+      }
+    });
+  }, 60_000);
 
   test("streams with other settings are refused, with the setting and what to do", async () => {
     await withServers({}, async (servers) => {

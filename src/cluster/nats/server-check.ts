@@ -23,20 +23,26 @@ const ASK_MILLIS = 3000;
 const SERVERS_MAX = 1000;
 
 /**
- * Looks at every server that holds one of the streams.
+ * Looks at every server that holds one of the streams. One that is away cannot be asked: it is told of in the log, and processes start all
+ * the same; a majority of each stream's servers is there, or the stream could not have been looked at.
  *
- * @throws PortError denied: a server is not as it must be, or cannot be asked; the message names it, the setting and what to do
+ * @throws PortError denied: a server is not as it must be, or is there and cannot be asked; the message names it, the setting and what to do
  */
 export async function checkServers(link: NatsLink, options: NatsOptions, streams: readonly StreamInfo[]): Promise<void> {
   const { info } = link.connection;
   checkVersion(info?.server_name ?? "", info?.version ?? "");
   const told = new Map<string, Varz>();
-  for (const varz of [...(await askSystem(link, options)), ...(await askMonitors(options.checks.monitors))])
-    told.set(varz.server_name, varz);
+  const { found, failures } = await askMonitors(options.checks.monitors);
+  for (const varz of [...(await askSystem(link, options)), ...found]) told.set(varz.server_name, varz);
+  const away = new Set(streams.flatMap(({ cluster }) => (cluster?.replicas ?? []).flatMap(({ name, offline }) => (offline ? name : []))));
   const holders = new Set(streams.flatMap(({ cluster }) => [cluster?.leader ?? "", ...(cluster?.replicas ?? []).map(({ name }) => name)]));
   holders.delete("");
   if (holders.size === 0) holders.add(info?.server_name ?? "");
-  for (const name of holders) checkServer(name, told.get(name));
+  for (const name of holders) {
+    const varz = told.get(name);
+    if (varz !== undefined || !away.has(name)) checkServer(name, varz, failures[0]);
+    else link.logger.warn({ server: name }, "a server of NATS is away: whether it syncs each message is not known");
+  }
 }
 
 /** @throws PortError denied */
@@ -49,7 +55,8 @@ export function checkVersion(server: string, version: string): void {
   );
 }
 
-function checkServer(name: string, varz: Varz | undefined): void {
+function checkServer(name: string, varz: Varz | undefined, failure: PortError | undefined): void {
+  if (varz === undefined && failure !== undefined) throw failure;
   if (varz === undefined) {
     const how = "give the account of its system account, or the address of its monitoring (`http: 8222` in its configuration)";
     throw new PortError("denied", `cannot use NATS server ${name}: nobody says whether it syncs each message; ${how}`);
@@ -84,16 +91,20 @@ async function askSystem(link: NatsLink, { servers, tls, checks, callMillis, ide
   return found;
 }
 
-async function askMonitors(monitors: readonly string[]): Promise<Varz[]> {
-  return await Promise.all(
-    monitors.map(async (monitor) => {
-      try {
-        const answer = await fetch(new URL("/varz", monitor), { signal: AbortSignal.timeout(ASK_MILLIS) });
-        if (!answer.ok) throw new Error(`it answers ${answer.status}`);
-        return (await answer.json()) as Varz;
-      } catch (error) {
-        throw new PortError("denied", `cannot ask the monitoring of NATS at ${monitor}: ${errorText(error, 200)}`);
-      }
-    }),
-  );
+async function askMonitors(
+  monitors: readonly string[],
+): Promise<{ readonly found: readonly Varz[]; readonly failures: readonly PortError[] }> {
+  const found: Varz[] = [];
+  const failures: PortError[] = [];
+  const ask = async (monitor: string): Promise<void> => {
+    try {
+      const answer = await fetch(new URL("/varz", monitor), { signal: AbortSignal.timeout(ASK_MILLIS) });
+      if (!answer.ok) throw new Error(`it answers ${answer.status}`);
+      found.push((await answer.json()) as Varz);
+    } catch (error) {
+      failures.push(new PortError("denied", `cannot ask the monitoring of NATS at ${monitor}: ${errorText(error, 200)}`));
+    }
+  };
+  await Promise.all(monitors.map(ask));
+  return { found, failures };
 }

@@ -25,7 +25,7 @@ export async function storedMessage(
   signal?: AbortSignal,
 ): Promise<StoredMessage | undefined> {
   const what = `read stream ${stream}`;
-  const answer = await link.apiOr<Answer>(`STREAM.MSG.GET.${stream}`, query, { what, signal });
+  const answer = await link.apiOr<Answer>(`STREAM.MSG.GET.${stream}`, query, { what, signal, isLook: true });
   if ("error" in answer) {
     if (answer.error.err_code === API_CODE.noMessage) return undefined;
     throw failureOfAnswer(what, answer.error, false);

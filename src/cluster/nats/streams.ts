@@ -42,7 +42,7 @@ export interface StreamInfo {
   readonly created: string;
   readonly config: StreamConfig;
   readonly state: { readonly first_seq: number; readonly last_seq: number };
-  readonly cluster?: { readonly leader?: string; readonly replicas?: readonly { readonly name: string }[] };
+  readonly cluster?: { readonly leader?: string; readonly replicas?: readonly { readonly name: string; readonly offline?: boolean }[] };
 }
 
 /** Nanoseconds that a subject's end stays known after its lease ended: watchers that are away for longer look at all again. */
@@ -105,7 +105,7 @@ export async function openStreams(link: NatsLink, configs: readonly StreamConfig
 
 /** @throws PortError vanished, unavailable */
 export async function streamInfo(link: NatsLink, name: string, signal?: AbortSignal): Promise<StreamInfo> {
-  return await link.api<StreamInfo>(`STREAM.INFO.${name}`, undefined, { what: `look at stream ${name}`, signal });
+  return await link.api<StreamInfo>(`STREAM.INFO.${name}`, undefined, { what: `look at stream ${name}`, signal, isLook: true });
 }
 
 async function openStream(link: NatsLink, config: StreamConfig): Promise<StreamInfo> {
