@@ -34,7 +34,9 @@ export async function checkServers(link: NatsLink, options: NatsOptions, streams
   const told = new Map<string, Varz>();
   const { found, failures } = await askMonitors(options.checks.monitors);
   for (const varz of [...(await askSystem(link, options)), ...found]) told.set(varz.server_name, varz);
-  const away = new Set(streams.flatMap(({ cluster }) => (cluster?.replicas ?? []).flatMap(({ name, offline }) => (offline ? name : []))));
+  // That a server is gone the others know half a minute later; that it is behind, at once.
+  const replicas = streams.flatMap(({ cluster }) => cluster?.replicas ?? []);
+  const away = new Set(replicas.flatMap(({ name, current }) => (current === false ? name : [])));
   const holders = new Set(streams.flatMap(({ cluster }) => [cluster?.leader ?? "", ...(cluster?.replicas ?? []).map(({ name }) => name)]));
   holders.delete("");
   if (holders.size === 0) holders.add(info?.server_name ?? "");

@@ -42,7 +42,7 @@ export interface StreamInfo {
   readonly created: string;
   readonly config: StreamConfig;
   readonly state: { readonly first_seq: number; readonly last_seq: number };
-  readonly cluster?: { readonly leader?: string; readonly replicas?: readonly { readonly name: string; readonly offline?: boolean }[] };
+  readonly cluster?: { readonly leader?: string; readonly replicas?: readonly { readonly name: string; readonly current?: boolean }[] };
 }
 
 /** Nanoseconds that a subject's end stays known after its lease ended: watchers that are away for longer look at all again. */
