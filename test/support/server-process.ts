@@ -152,6 +152,7 @@ export class TestServer {
   private cluster: TestCluster | undefined;
   private otherFrontend: VarveProcess | undefined;
   private otherAddress = "";
+  private turns = 0;
 
   private constructor(folder: string, options: ServerOptions) {
     this.folder = folder;
@@ -172,9 +173,8 @@ export class TestServer {
 
   /** `http://127.0.0.1:port`; another one after each restart. Of a cluster the frontends take turns. */
   get url(): string {
-    const { address, otherAddress } = this;
-    if (otherAddress !== "") [this.address, this.otherAddress] = [otherAddress, address];
-    return address;
+    if (this.otherAddress === "") return this.address;
+    return this.turns++ % 2 === 0 ? this.address : this.otherAddress;
   }
 
   /** `host:port` of the gRPC server; empty when it is switched off. */
@@ -260,7 +260,12 @@ export class TestServer {
     if (this.cluster !== undefined && this.otherFrontend === undefined) {
       const { flags = [] } = this.options;
       const own = ["--http-addr", "127.0.0.1:0", "--data-home", join(this.folder, "other"), ...flags];
-      this.otherFrontend = launchVarve(["frontend", "start", ...own], { ...this.cluster.env, ...env, VARVE__CLUSTER__NODE_ID: "other" });
+      this.otherFrontend = launchVarve(["frontend", "start", ...own], {
+        ...this.cluster.env,
+        VARVE__STORAGE__COPY_ROOT: join(this.dataHome, "copy"), // Both read and write files there.
+        VARVE__CLUSTER__NODE_ID: "other",
+        ...env,
+      });
       this.otherAddress = String((await this.otherFrontend.logged("ready"))["address"]);
     }
     this.grpc = typeof grpc === "string" ? grpc : "";

@@ -55,7 +55,7 @@ export class TestCluster {
       VARVE__CLUSTER__SHARDS: String(shards),
       VARVE__CLUSTER__REPLICAS: "1",
       VARVE__CLUSTER__LOG_SIZE: "256MiB",
-      VARVE__CLUSTER__LEASE: "2s",
+      VARVE__CLUSTER__LEASE_TIME: "2s",
       ...more,
     };
     const ofNode = (index: number): Readonly<Record<string, string>> => ({
