@@ -24,6 +24,13 @@ export interface Health {
 /** What takes writes: all that an ingest thread has. */
 export interface IngestDb {
   /**
+   * Brings in what other processes changed of the catalogue and were told of before the call. Statements see it without. Absent where
+   * there are no others.
+   *
+   * @throws DbError StorageUnavailable; Cancelled when the signal fires
+   */
+  refresh?(signal?: AbortSignal): Promise<unknown>;
+  /**
    * Resolves when there is memory for another write; called before decoding.
    *
    * @throws DbError RateLimited after `write.stall_timeout`; StorageUnavailable when writes would fail; Cancelled when the signal fires
@@ -53,13 +60,6 @@ export interface RowsAtOnce {
 
 /** The whole facade. */
 export interface Db extends IngestDb {
-  /**
-   * Brings in what other processes changed of the catalogue and were told of before the call. Statements see it without. Absent where
-   * there are no others.
-   *
-   * @throws DbError StorageUnavailable; Cancelled when the signal fires
-   */
-  refresh?(signal?: AbortSignal): Promise<unknown>;
   /**
    * Runs all statements of a text in order, after parsing all of them; stops at the first failure.
    * Checks the database first (DatabaseNotFound), then syntax, then permission per statement.

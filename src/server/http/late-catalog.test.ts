@@ -61,3 +61,20 @@ test("CREATE, INSERT, ALTER and DROP one after the other", async () => {
   await sql("DROP TABLE made");
   await sql("CREATE DATABASE IF NOT EXISTS others");
 });
+
+test("spans are there once, though tables that come after them are made later, too", async () => {
+  const span = { traceId: "5b8efff798038103d269b633813fc60c", spanId: "eee19b7ec3c1b174", name: "op", kind: 2 };
+  const times = { startTimeUnixNano: "1736480942444376000", endTimeUnixNano: "1736480942444499000" };
+  const resource = { attributes: [{ key: "service.name", value: { stringValue: "svc" } }] };
+  const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "sc" }, spans: [{ ...span, ...times }] }] }] });
+  for (let i = 0; i < 10; i++) {
+    const headers = {
+      "content-type": "application/json",
+      "x-greptime-pipeline-name": "greptime_trace_v1",
+      "x-greptime-trace-table-name": `spans_${i}`,
+    };
+    expect((await fetch(`${url}/v1/otlp/v1/traces`, { method: "POST", headers, body })).status).toBe(200);
+    expect(await countOf(`spans_${i}`)).toBe(1);
+    expect(await countOf(`spans_${i}_services`)).toBe(1);
+  }
+});

@@ -222,7 +222,7 @@ export class HttpService {
         share,
         pace: this.pace,
         ingest: route?.ingest === undefined ? undefined : this.ingest.of(route.ingest),
-        database: databaseOf(databaseTextOf(path, rawQuery, request.headers), this.options.db),
+        database: await this.databaseOf(databaseTextOf(path, rawQuery, request.headers), request.signal),
         setIdleTimeout: (seconds) => listener.timeout(request, seconds),
       };
       const reply = await this.answer(exchange, found.route, found.handler, listener);
@@ -255,6 +255,15 @@ export class HttpService {
     const reply = errorReply(failure.error, shape, elapsed);
     if (failure.requestId === undefined) return reply;
     return { ...reply, headers: { ...reply.headers, "x-request-id": failure.requestId } };
+  }
+
+  /** The database that a request names, which another process may have made just now. */
+  private async databaseOf(text: string, signal: AbortSignal): Promise<string> {
+    const { db } = this.options;
+    const known = databaseOf(text, db);
+    if (db.refresh === undefined || databaseExists(known, db)) return known;
+    await db.refresh(signal);
+    return databaseOf(text, db);
   }
 
   private count(exchange: Exchange, route: Route, status: number): void {

@@ -80,12 +80,16 @@ async function receiveWhole(
 /** @param begin the body, again when a table changed in between */
 function receiveDecoded({ ask, accepted, target }: Taken, begin: () => OtlpBody, request: OtlpRequest): Promise<ReceivedOtlp> {
   const { db, rows } = target;
+  let written: { readonly refused: Awaited<ReturnType<typeof refusedPart>> } | undefined;
   return decodedAndWritten(async () => {
     await db.admit(ask.signal);
     const write = decoded(() => begin().decode(bytesOf(request)));
     // Read before the write: the result is borrowed, and other requests decode while this one waits for the disk.
     const { rowCount, rejected } = write.result;
-    const refused = rowCount > 0 ? await refusedPart(db.write(write.result.batch, accepted.session, write.options)) : undefined;
+    // What comes after may have to be decoded again: these rows are there then.
+    const writes = rowCount > 0 && written === undefined;
+    written ??= { refused: writes ? await refusedPart(db.write(write.result.batch, accepted.session, write.options)) : undefined };
+    const { refused } = written;
     if (write.after !== undefined && write.after.batch.tables.length > 0)
       await db.write(write.after.batch, accepted.session, write.after.options);
     rows.inc({ db: ask.database }, rowCount - (refused?.refusedRows ?? 0));
