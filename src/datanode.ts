@@ -27,13 +27,11 @@ import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
 import { openClusterFiles } from "./data-files.ts";
-import { systemFreeBytes } from "./engine/health/disk-watch.ts";
-import { type Foundation, layFoundation, toldOfWork } from "./foundation.ts";
+import { type Foundation, layFoundation, openSpillFolder, toldOfWork } from "./foundation.ts";
 import { openQueryThreads } from "./query-threads.ts";
 import type { RunningServer } from "./running-server.ts";
 import { PageCache } from "./storage/cache/page-cache.ts";
 import { lockDataDirectory } from "./storage/data-directory.ts";
-import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { VERSION } from "./version.ts";
 
 /** Part of the memory limit that requests of frontends take together. */
@@ -186,7 +184,7 @@ async function serveFrontends(
     metrics: served,
     pool: new MemoryPool(memory, "queries", memory.bytesMax * REQUESTS_PART, memory.bytesMax * FREE_PART),
     memoryBytesMax: query.memoryBytesMax === 0 ? Number.POSITIVE_INFINITY : query.memoryBytesMax,
-    spill: await spillOf(settings),
+    spill: await openSpillFolder(settings),
     workers,
   });
   const drain = (): boolean => {
@@ -209,15 +207,4 @@ function listenerOptions({ cluster }: Settings, { secret, tlsMode, tls }: Intern
 
 function urlOf({ port }: ShardListener, { cluster }: Settings, { tlsMode }: InternalAccess): string {
   return `${tlsMode === "disable" ? "http" : "https"}://${advertisedAddressOf({ ...cluster, advertiseAddr: undefined }, port)}`;
-}
-
-/** Where requests put rows that do not fit in memory, unless they may not. @throws DbError StorageUnavailable */
-async function spillOf({ query, storage }: Settings): Promise<SpillFolder | undefined> {
-  if (query.spillBytesMax === 0) return undefined;
-  return SpillFolder.open({
-    folder: query.spillDir,
-    bytesMax: query.spillBytesMax,
-    freeBytesMin: storage.freeBytesMin,
-    freeBytesOf: systemFreeBytes,
-  });
 }

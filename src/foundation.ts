@@ -10,8 +10,10 @@ import type { Tracer } from "./base/trace/tracer.ts";
 import { memoryLimitOf } from "./config/memory-limit.ts";
 import type { Settings } from "./config/settings.ts";
 import type { OnBackgroundWork } from "./engine/background-work.ts";
+import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { flushCounter } from "./engine/flush/flush-metrics.ts";
 import { type PageMemory, pageMemoryOf, type QueryThreads, queryThreadsOf } from "./query-threads.ts";
+import { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { openTracer, TRACE_GRACE_MS } from "./thread-parts.ts";
 
 /** Decoded pages kept in memory: ten fields and the time of 8.6M rows are 155 MiB; more where the memory limit is large. */
@@ -60,4 +62,15 @@ export function toldOfWork(tracer: Tracer, metrics: MetricRegistry): OnBackgroun
 export function useTimeZone({ general }: Settings): void {
   const { defaultTimezone: zone } = general;
   if (zone !== undefined && zone.toUpperCase() !== "SYSTEM") process.env["TZ"] = zone;
+}
+
+/** Where statements put rows that do not fit in memory, unless they may not. @throws DbError StorageUnavailable */
+export async function openSpillFolder({ query, storage }: Settings): Promise<SpillFolder | undefined> {
+  if (query.spillBytesMax === 0) return undefined;
+  return SpillFolder.open({
+    folder: query.spillDir,
+    bytesMax: query.spillBytesMax,
+    freeBytesMin: storage.freeBytesMin,
+    freeBytesOf: systemFreeBytes,
+  });
 }

@@ -18,10 +18,9 @@ import { SlowQueryTable } from "./db/slow-queries/slow-query-table.ts";
 import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction/compaction-metrics.ts";
 import type { Engine } from "./engine/engine.ts";
-import { systemFreeBytes } from "./engine/health/disk-watch.ts";
 import { registerDiskFloor, registerHealthMetrics } from "./engine/health/health-metrics.ts";
 import { LimitWatch } from "./engine/health/limit-watch.ts";
-import type { Foundation } from "./foundation.ts";
+import { type Foundation, openSpillFolder } from "./foundation.ts";
 import { KnownPlans } from "./query/known-plans/known-plans.ts";
 import { registerPlanMetrics } from "./query/known-plans/plan-metrics.ts";
 import type { ClusterFacts } from "./query/system-facts.ts";
@@ -29,7 +28,7 @@ import type { QueryWorkers } from "./query/operator/contract/query-workers.ts";
 import { CallThreads } from "./query/workers/call-threads.ts";
 import { externalFiles } from "./storage/external/external-files.ts";
 import { keepPrivate } from "./storage/private-folder.ts";
-import { SpillFolder } from "./storage/spill/spill-folder.ts";
+import type { SpillFolder } from "./storage/spill/spill-folder.ts";
 import { registerSpillMetrics } from "./storage/spill/spill-metrics.ts";
 
 /** Parts of the memory limit: all queries together, and what they leave free: garbage comes between two looks, arrays are copied first. */
@@ -132,17 +131,6 @@ function statementLimits({ query }: Settings, memory: ServerMemory): StatementLi
       lookbackMillis: query.promqlLookbackMs,
     },
   };
-}
-
-/** Where statements put rows that do not fit in memory, unless they may not. @throws DbError StorageUnavailable */
-async function openSpillFolder({ query, storage }: Settings): Promise<SpillFolder | undefined> {
-  if (query.spillBytesMax === 0) return undefined;
-  return SpillFolder.open({
-    folder: query.spillDir,
-    bytesMax: query.spillBytesMax,
-    freeBytesMin: storage.freeBytesMin,
-    freeBytesOf: systemFreeBytes,
-  });
 }
 
 function startHeapWatch(memory: ServerMemory, scheduler: Scheduler, metrics: MetricRegistry): HeapWatch {
