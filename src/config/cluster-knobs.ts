@@ -16,7 +16,7 @@ const replicas: Kind<number> = withReason(int(1, 5), "1, 3 or 5", (value) =>
 );
 
 /** Servers of NATS count leases in seconds. */
-const leaseTime = withReason(duration(SECOND_MS, 60 * SECOND_MS), 'whole seconds such as "5s", from 1s to 1m', (value) =>
+const leaseTime = withReason(duration(SECOND_MS, 60 * SECOND_MS), 'whole seconds such as "3s", from 1s to 1m', (value) =>
   value % SECOND_MS === 0 ? undefined : "it is no whole number of seconds",
 );
 
@@ -76,7 +76,7 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
   leaseMs: {
     key: "cluster.lease_time",
     kind: leaseTime,
-    default: durationMillis(5 * SECOND_MS),
+    default: durationMillis(3 * SECOND_MS),
     reason: "How long a data node that is silent keeps its shards: others take them over then. Shorter ones are lost to elections of NATS.",
   },
   callMs: {

@@ -264,7 +264,7 @@ describe("what files hold", () => {
       shards: 16,
       replicas: 3,
       logBytesMax: 1024 ** 3,
-      leaseSeconds: 5,
+      leaseSeconds: 3,
       callMillis: 10_000,
     });
   });

@@ -246,6 +246,19 @@ function nodeKeys(port: number, front: number, store: Keys): Keys {
 }
 
 /** A NATS server. Cut off, all proxies that lead to it are. */
+/** Waits until all servers say that all their copies of streams are whole. @throws Error when they are not in time */
+async function caughtUp(nats: NatsServers): Promise<void> {
+  const isWhole = (monitor: string): Promise<boolean> =>
+    fetch(`${monitor}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  for (const until = performance.now() + READY_SECONDS_MAX * 1000; ; await Bun.sleep(100)) {
+    if ((await Promise.all(nats.monitors.map(isWhole))).every(Boolean)) return;
+    if (performance.now() > until) throw new Error(`the servers of NATS have not caught up after ${READY_SECONDS_MAX} s`);
+  }
+}
+
 function natsTarget(nats: NatsServers, index: number, nodes: readonly Node[]): Target {
   const proxies = nodes.map((node) => node.proxies[index]!);
   let isDown = false;
@@ -266,5 +279,6 @@ function natsTarget(nats: NatsServers, index: number, nodes: readonly Node[]): T
     cut: (how) => proxies.forEach((proxy) => proxy.become(how)),
     heal: () => proxies.forEach((proxy) => proxy.become("open")),
     isRunning: () => isDown || nats.isRunning(index),
+    settled: () => caughtUp(nats),
   };
 }

@@ -32,6 +32,11 @@ export interface Target {
   goOn(): void;
   cut(how: Cut): void;
   heal(): void;
+  /**
+   * Resolves when it has caught up with what it missed, after its fault ended. Reason: of three NATS servers two have to be whole, so the
+   * next must not be hurt before. Absent: it has nothing to catch up with.
+   */
+  settled?(): Promise<void>;
   /** False when it ended though nobody killed it. */
   isRunning(): boolean;
 }
@@ -190,6 +195,7 @@ async function runRound(
   else if (fault === "stop") target.goOn();
   else target.heal();
   const wholeMs = await probing;
+  await target.settled?.();
   for (const { name, isRunning } of cluster.targets.map((each) => ({ name: each.name, isRunning: each.isRunning() })))
     if (!isRunning) shared.violations.push(`${name} ended by itself`);
   return { fault, target: target.name, wholeMs, failedStarts };

@@ -23,10 +23,10 @@ const ASK_MILLIS = 3000;
 const SERVERS_MAX = 1000;
 
 /**
- * Looks at every server that holds one of the streams. One that is away cannot be asked: it is told of in the log, and processes start all
- * the same; a majority of each stream's servers is there, or the stream could not have been looked at.
+ * Looks at every server that holds one of the streams. One that is away cannot be asked: it is told of in the log, and processes start
+ * all the same; a majority of each stream's servers is there, or the stream could not have been looked at.
  *
- * @throws PortError denied: a server is not as it must be, or is there and cannot be asked; the message names it, the setting and what to do
+ * @throws PortError denied: a server is not as it must be, or is there and cannot be asked; it names it, the setting and what to do
  */
 export async function checkServers(link: NatsLink, options: NatsOptions, streams: readonly StreamInfo[]): Promise<void> {
   const { info } = link.connection;

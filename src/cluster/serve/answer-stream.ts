@@ -63,8 +63,8 @@ export class AnswerStream {
         else stream.close();
         return;
       }
+      if (this.ending !== undefined) return; // The frontend left meanwhile: the stream takes nothing.
       stream.enqueue(next.value);
-      if (this.ending !== undefined) return;
       this.timer = setTimeout(() => {
         stream.error(undefined);
         void this.end(); // It tells of what fails.
