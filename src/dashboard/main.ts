@@ -7,6 +7,7 @@ import { sqlObjects } from "./api/client.ts";
 import { button, h, icon, select, show } from "./page/dom.ts";
 import { installLogin } from "./page/login.ts";
 import { applyTheme, change, settings } from "./page/settings.ts";
+import { clusterPage } from "./pages/cluster/cluster-page.ts";
 import { ingestPage } from "./pages/ingest/ingest-page.ts";
 import { livePage } from "./pages/live/live-page.ts";
 import { logsPage } from "./pages/logs/logs-page.ts";
@@ -25,6 +26,7 @@ const PAGES: readonly PageEntry[] = [
   { name: "traces", title: "Traces", icon: "M1 2h8v3H1zM4 7h8v3H4zM7 12h8v3H7z", show: tracesPage },
   { name: "ingest", title: "Ingest", icon: "M7 1h2v7h3l-4 5-4-5h3zM2 14h12v1H2z", show: ingestPage },
   { name: "live", title: "Live", icon: "M1 8h3l2-6 3 12 2-6h4v1h-3l-3 7-3-12-1 5H1z", show: livePage },
+  { name: "cluster", title: "Cluster", icon: "M1 2h14v4H1zM3 3v2h2V3zM1 8h14v4H1zM3 9v2h2V9zM7 13h2v2H7z", show: clusterPage },
   { name: "settings", title: "Settings", icon: "M2 4h7v1H2zM11 2h2v5h-2zM2 11h3v1H2zM7 9h2v5H7zM11 11h3v1h-3z", show: settingsPage },
 ];
 
@@ -117,7 +119,7 @@ async function showDatabases(target: HTMLElement, route: () => void): Promise<vo
 function onKey(event: KeyboardEvent): void {
   const isTyping =
     event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [contenteditable='true']") !== null;
-  const page = event.altKey && /^[1-8]$/.test(event.key) ? PAGES[Number(event.key) - 1] : undefined;
+  const page = event.altKey && /^[1-9]$/.test(event.key) ? PAGES[Number(event.key) - 1] : undefined;
   if (page !== undefined) {
     event.preventDefault();
     goTo(page.name);
@@ -129,7 +131,7 @@ function keysDialog(): void {
     ["Ctrl-Enter", "Run the query, or the selected part of it"],
     ["Ctrl-Space", "Complete"],
     ["Ctrl-F", "Find in the editor"],
-    ["Alt-1 … Alt-8", "Go to a page"],
+    ["Alt-1 … Alt-9", "Go to a page"],
     ["Arrows, Page, Home, End", "Move in a table"],
     ["Ctrl-C", "Copy a cell"],
     ["?", "This list"],

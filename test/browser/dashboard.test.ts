@@ -197,6 +197,9 @@ describe.skipIf(!hasChromium)("the dashboard", () => {
           await page.until(`document.querySelectorAll(".figure canvas").length === 10`);
           await picture(page, `live-${look}`);
           expect([look, "live", await axe(page)]).toEqual([look, "live", []]);
+          await go(page, "cluster");
+          await page.until(hasText("This server runs alone"));
+          expect([look, "cluster", await axe(page)]).toEqual([look, "cluster", []]);
           await go(page, "settings");
           await page.until(hasText("data_home"));
           expect([look, "settings", await axe(page)]).toEqual([look, "settings", []]);
