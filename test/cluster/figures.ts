@@ -121,7 +121,7 @@ async function besideStandalone(directory: string, cluster: string, file: string
 /** Seconds that a take-over takes. */
 async function ofTakeOver(directory: string, file: string, rows: number): Promise<void> {
   const large = { VARVE__STORAGE__MEMTABLE_SIZE: "1GiB", VARVE__STORAGE__WRITE_BUFFER_LIMIT: "8GiB", VARVE__STORAGE__FLUSH_INTERVAL: "0s" };
-  const more = { ...large, VARVE__CLUSTER__LOG_SIZE: "2GiB", VARVE__CLUSTER__LEASE_TIME: "5s" };
+  const more = { ...large, VARVE__CLUSTER__LOG_SIZE: "2GiB" };
   const cluster = await TestCluster.start(join(directory, "takeover"), launchVarve, { nodes: 2, shards: 4, env: more });
   const frontend = launchVarve(["frontend", "start", "--http-addr", "127.0.0.1:0", "--data-home", join(directory, "front")], cluster.env);
   try {
@@ -129,8 +129,9 @@ async function ofTakeOver(directory: string, file: string, rows: number): Promis
     await load(url, file);
     const count = (): Promise<number> => sqlNumber(url, "SELECT count(*) FROM cpu");
     while ((await count()) !== rows) await Bun.sleep(100);
-    const shards = (await sqlTable(url, "SELECT count(*) FROM information_schema.region_peers")).rows;
-    say(`take-over: ${rows} rows in logs alone (${JSON.stringify(shards)} regions), one data node of two is killed`);
+    const { bytes } = (await (await fetch(`${cluster.env["VARVE__CLUSTER__NATS__MONITORS"]}/jsz`)).json()) as { readonly bytes: number };
+    const files = await sqlNumber(url, "SELECT sum(sst_num) FROM information_schema.region_statistics");
+    say(`take-over: ${rows} rows in logs of ${Math.round(bytes / 2 ** 20)} MiB and ${files} files, one data node of two is killed`);
     const since = performance.now();
     cluster.nodes[0]?.signal("SIGKILL");
     const ok = await count();

@@ -24,6 +24,8 @@ export interface NatsConfig {
   readonly isAdvertised?: boolean;
   /** Largest message that it takes. */
   readonly maxPayload?: string;
+  /** Room for streams; streams set theirs aside. */
+  readonly maxFile?: string;
   /** Of the account `varve`. */
   readonly permissions?: string;
   /** Further users of its account. */
@@ -85,7 +87,7 @@ export class NatsServers {
         `listen: "127.0.0.1:${server.port}"`,
         `http: "127.0.0.1:${server.monitor}"`,
         `max_payload: ${config.maxPayload ?? "1MB"}`,
-        `jetstream { store_dir: "${join(folder, server.name)}", max_file: 1GB, sync_interval: ${config.syncInterval ?? "always"} }`,
+        `jetstream { store_dir: "${join(folder, server.name)}", max_file: ${config.maxFile ?? "1GB"}, sync_interval: ${config.syncInterval ?? "always"} }`,
         ...(count > 1 ? [cluster] : []),
         accounts(config.permissions ?? "", config.users ?? []),
         config.more ?? "",

@@ -45,7 +45,7 @@ export class TestCluster {
     launch: Launch,
     { nodes = 2, shards = SHARDS, env: more = {} }: TestClusterOptions = {},
   ): Promise<TestCluster> {
-    const nats = await NatsServers.start();
+    const nats = await NatsServers.start({ maxFile: "32GB" });
     const env = {
       VARVE__CLUSTER__SERVERS: nats.addresses.join(","),
       VARVE__CLUSTER__NATS__USER: "varve",
