@@ -68,7 +68,7 @@ export class NatsServers {
 
   static async start(config: NatsConfig = {}): Promise<NatsServers> {
     const folder = await mkdtemp(join(tmpdir(), "varve-nats-"));
-    const count = config.servers ?? 1;
+    const { servers: count = 1, maxFile = "1GB", syncInterval = "always" } = config;
     const ports = freePorts(count * 3);
     const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
     const servers = Array.from({ length: count }, (_, i) => ({
@@ -87,7 +87,7 @@ export class NatsServers {
         `listen: "127.0.0.1:${server.port}"`,
         `http: "127.0.0.1:${server.monitor}"`,
         `max_payload: ${config.maxPayload ?? "1MB"}`,
-        `jetstream { store_dir: "${join(folder, server.name)}", max_file: ${config.maxFile ?? "1GB"}, sync_interval: ${config.syncInterval ?? "always"} }`,
+        `jetstream { store_dir: "${join(folder, server.name)}", max_file: ${maxFile}, sync_interval: ${syncInterval} }`,
         ...(count > 1 ? [cluster] : []),
         accounts(config.permissions ?? "", config.users ?? []),
         config.more ?? "",
