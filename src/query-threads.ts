@@ -5,7 +5,6 @@
  * a server without them, a part of a table always goes to the same one, and this thread, which reads little of many, has half of that.
  */
 import { availableParallelism } from "node:os";
-import { Counter, Gauge } from "prom-client";
 import { systemClock } from "./base/clock.ts";
 import { openFilesMax, startThread } from "./base/process/descriptors.ts";
 import { threadScript } from "./base/process/thread-script.ts";
@@ -136,26 +135,6 @@ const GAUGES: readonly (readonly [name: string, figure: keyof PoolCounts, help: 
 ];
 
 function registerPoolMetrics(metrics: MetricRegistry, figures: () => PoolCounts): void {
-  const registers = [metrics.registry];
-  for (const [name, figure, help] of COUNTERS) {
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(figures()[figure]);
-      },
-    });
-  }
-  for (const [name, figure, help] of GAUGES) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(figures()[figure]);
-      },
-    });
-  }
+  for (const [name, figure, help] of COUNTERS) metrics.shownCounter(name, help, () => figures()[figure]);
+  for (const [name, figure, help] of GAUGES) metrics.shownGauge(name, help, () => figures()[figure]);
 }

@@ -2,6 +2,7 @@ import {
   AggregatorRegistry,
   collectDefaultMetrics,
   Counter,
+  Gauge,
   Histogram,
   type MetricObjectWithValues,
   type MetricValue,
@@ -26,6 +27,31 @@ export class MetricRegistry {
   /** A family that counts. */
   counter<Label extends string = string>(name: string, help: string, ...labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  /** A family that counts, whose value another part keeps: `read` is asked at each scrape. */
+  shownCounter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  /** A family of one value that goes up and down: `read` is asked at each scrape. */
+  shownGauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
   }
 
   /** A family of seconds that requests take. */

@@ -131,14 +131,6 @@ export class IngestMetrics {
 
   private registerTotal(metrics: MetricRegistry, name: string, help: string, figure: "rows" | "deletedRows"): void {
     const { counts } = this;
-    new Counter({
-      name,
-      help,
-      registers: [metrics.registry],
-      collect() {
-        this.reset();
-        for (const of of counts.values()) this.inc(of[figure]);
-      },
-    });
+    metrics.shownCounter(name, help, () => counts.values().reduce((sum, of) => sum + of[figure], 0));
   }
 }

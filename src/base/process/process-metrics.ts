@@ -3,7 +3,6 @@
  * left out. Sources: proc(5), and the kernel's cgroup-v2.rst.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { Gauge } from "prom-client";
 import type { MetricRegistry } from "../metrics.ts";
 
 const THREADS = "/proc/self/task";
@@ -12,10 +11,9 @@ const GROUP_PROCESSOR = "/sys/fs/cgroup/cpu.stat";
 
 /** Registers `process_threads` and `greptime_cgroups_*` where the kernel tells them. Call once a registry. */
 export function registerKernelMetrics(metrics: MetricRegistry): void {
-  const registers = [metrics.registry];
   const gauge = (name: string, help: string, read: () => number): void => {
     if (numberOf(read) === undefined) return;
-    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(numberOf(read) ?? Number.NaN) });
+    metrics.shownGauge(name, help, () => numberOf(read) ?? Number.NaN);
   };
   gauge("process_threads", "threads of the process, the runtime's own among them", () => readdirSync(THREADS).length);
   gauge("greptime_cgroups_memory_usage_bytes", "memory of the container, cached files among it", () =>

@@ -1,4 +1,3 @@
-import { Counter } from "prom-client";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { CompactionTotals } from "./compactor.ts";
 
@@ -15,28 +14,14 @@ const FAMILIES: readonly (readonly [name: string, total: keyof CompactionTotals,
 
 /** Shows rows that had expired when they came; `rows` is asked at each scrape. Call once a registry. */
 export function registerExpiryMetric(metrics: MetricRegistry, rows: () => number): void {
-  new Counter({
-    name: "varve_expired_rows_total",
-    help: "Rows that were taken and not kept, since they were older than the ttl of their table",
-    registers: [metrics.registry],
-    collect() {
-      this.reset();
-      this.inc(rows());
-    },
-  });
+  metrics.shownCounter(
+    "varve_expired_rows_total",
+    "Rows that were taken and not kept, since they were older than the ttl of their table",
+    rows,
+  );
 }
 
 /** Shows the totals at `/metrics`; `totals` is asked at each scrape. Call once a registry. */
 export function registerCompactionMetrics(metrics: MetricRegistry, totals: () => Readonly<CompactionTotals>): void {
-  for (const [name, total, help] of FAMILIES) {
-    new Counter({
-      name,
-      help,
-      registers: [metrics.registry],
-      collect() {
-        this.reset();
-        this.inc(totals()[total]);
-      },
-    });
-  }
+  for (const [name, total, help] of FAMILIES) metrics.shownCounter(name, help, () => totals()[total]);
 }

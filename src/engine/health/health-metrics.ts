@@ -44,31 +44,28 @@ export function registerHealthMetrics(metrics: MetricRegistry, engine: EngineHea
       for (const [part, count] of Object.entries(engine.troubles().failures)) this.inc({ part }, count);
     },
   });
-  const gauge = (name: string, help: string, read: () => number): void => {
-    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
-  };
-  gauge(
+  metrics.shownGauge(
     "varve_disk_free_bytes",
     "bytes free on the fullest disk of log and data; +Inf when none is watched",
     () => engine.storageState.freeBytes,
   );
-  gauge("varve_log_queue_records", "writes that wait for the log's disk", () => engine.storageState.queued.records);
-  gauge(
+  metrics.shownGauge("varve_log_queue_records", "writes that wait for the log's disk", () => engine.storageState.queued.records);
+  metrics.shownGauge(
     "varve_log_queue_bytes",
     "bytes of the writes that wait for the log's disk; most are memtables' memory",
     () => engine.storageState.queued.bytes,
   );
-  gauge("varve_series", "series that are held in memory, also those without rows until they are let go", () => engine.seriesState.count);
-  new Counter({
-    name: "varve_series_renewals_total",
-    help: "how often a table let go of the series that have no rows, since the start",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(engine.seriesState.renewals);
-    },
-  });
-  gauge("varve_log_bytes", "bytes of the log on disk", () => engine.storageState.logBytes);
+  metrics.shownGauge(
+    "varve_series",
+    "series that are held in memory, also those without rows until they are let go",
+    () => engine.seriesState.count,
+  );
+  metrics.shownCounter(
+    "varve_series_renewals_total",
+    "how often a table let go of the series that have no rows, since the start",
+    () => engine.seriesState.renewals,
+  );
+  metrics.shownGauge("varve_log_bytes", "bytes of the log on disk", () => engine.storageState.logBytes);
 }
 
 /** Shows below how many free bytes writes are refused. Call once a registry. */

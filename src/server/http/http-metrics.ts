@@ -96,12 +96,9 @@ export class HttpMetrics {
 
   /** Shows what bodies take. */
   showInFlight(inFlight: InFlightBytes): void {
-    const registers = [this.metrics.registry];
-    const gauge = (name: string, help: string, read: () => number): void => {
-      const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
-    };
-    gauge("greptime_servers_request_memory_in_use_bytes", "bytes of request bodies that are worked on", () => inFlight.bytes);
-    gauge(
+    const { metrics } = this;
+    metrics.shownGauge("greptime_servers_request_memory_in_use_bytes", "bytes of request bodies that are worked on", () => inFlight.bytes);
+    metrics.shownGauge(
       "greptime_servers_request_memory_limit_bytes",
       "most bytes of request bodies that are worked on; 0 = no limit",
       () => inFlight.bytesMax,
