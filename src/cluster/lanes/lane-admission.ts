@@ -5,6 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import { throwIfCancelled } from "../../base/scheduler/cancel.ts";
+import { type Waiter, WaitingLine } from "../../base/scheduler/waiting-line.ts";
 import { tooMany } from "../../engine/write/too-many-writes.ts";
 import type { LaneMemory } from "./lane-memory.ts";
 import { LAG_POLL_MILLIS } from "./limits.ts";
@@ -20,15 +21,10 @@ export interface LaneAdmissionParts {
   readonly refusal: () => string | undefined;
 }
 
-/** One that waits. */
-interface Waiter {
-  wake: () => void;
-}
-
 /** See the file header. */
 export class LaneAdmission {
   private readonly parts: LaneAdmissionParts;
-  private readonly waiters: Set<Waiter> = new Set();
+  private readonly waiting: WaitingLine = new WaitingLine();
 
   constructor(parts: LaneAdmissionParts) {
     this.parts = parts;
@@ -36,7 +32,7 @@ export class LaneAdmission {
 
   /** Whether who comes now has to wait. */
   get isBusy(): boolean {
-    return this.waiters.size > 0 || this.parts.refusal() !== undefined;
+    return this.waiting.length > 0 || this.parts.refusal() !== undefined;
   }
 
   /**
@@ -46,16 +42,16 @@ export class LaneAdmission {
    */
   async wait(signal: AbortSignal | undefined): Promise<void> {
     const { clock, stallMillis, refusal } = this.parts;
-    if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for its log already`);
+    if (this.waiting.length >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for its log already`);
     const deadline = clock.monotonicMillis() + stallMillis;
     const waiter: Waiter = { wake: () => undefined };
-    this.waiters.add(waiter);
+    this.waiting.join(waiter);
     const abort = (): void => waiter.wake();
     signal?.addEventListener("abort", abort);
     try {
       for (;;) {
         throwIfCancelled(signal);
-        const why = this.isNext(waiter) ? refusal() : "others wait for its log";
+        const why = this.waiting.isFirst(waiter) ? refusal() : "others wait for its log";
         if (why === undefined) return;
         const left = deadline - clock.monotonicMillis();
         if (left <= 0) throw tooMany(refusal() ?? why);
@@ -63,27 +59,15 @@ export class LaneAdmission {
       }
     } finally {
       signal?.removeEventListener("abort", abort);
-      this.waiters.delete(waiter);
-      void this.parts.sleep(0).then(() => this.wakeNext()); // Only then is what this writer adds counted.
-    }
-  }
-
-  private isNext(waiter: Waiter): boolean {
-    for (const first of this.waiters) return first === waiter;
-    return false;
-  }
-
-  private wakeNext(): void {
-    for (const first of this.waiters) {
-      first.wake();
-      return;
+      this.waiting.leave(waiter);
+      void this.parts.sleep(0).then(() => this.waiting.wakeFirst()); // Only then is what this writer adds counted.
     }
   }
 
   /** Resolves when the waiter is woken or its time is up; of the first one also when bytes were given back, or after a while. */
   private async change(waiter: Waiter, left: number): Promise<void> {
     const { memory, sleep } = this.parts;
-    const isNext = this.isNext(waiter);
+    const isNext = this.waiting.isFirst(waiter);
     const { promise, resolve } = Promise.withResolvers<void>();
     waiter.wake = resolve;
     const quiet = isNext ? memory.onGiven(resolve) : undefined;

@@ -21,6 +21,7 @@
 import { AssertionError } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Scheduler } from "../../base/scheduler/scheduler.ts";
+import { type Waiter, WaitingLine } from "../../base/scheduler/waiting-line.ts";
 import { DbError, errorText } from "../../base/error.ts";
 import { WRITERS_WAITING_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
@@ -97,7 +98,7 @@ export class FlushScheduler<T extends Flushable> {
   private readonly logger: Logger;
   private running: Promise<void> | undefined;
   /** Writers that wait, in the order in which they came; each is woken by its entry. */
-  private readonly waiters: Set<{ wake: () => void }> = new Set();
+  private readonly waiting: WaitingLine = new WaitingLine();
   /** Tables whose last flush failed. */
   private readonly failures: Map<T, Failure> = new Map();
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -149,25 +150,25 @@ export class FlushScheduler<T extends Flushable> {
    */
   async admit(signal?: AbortSignal): Promise<void> {
     checkLogQueue(this.host.logRecords());
-    if (this.waiters.size === 0 && this.hasRoom()) return;
-    if (this.waiters.size >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for memory already`);
+    if (this.waiting.length === 0 && this.hasRoom()) return;
+    if (this.waiting.length >= WRITERS_WAITING_MAX) throw tooMany(`${WRITERS_WAITING_MAX} writers wait for memory already`);
     const deadline = this.clock.monotonicMillis() + this.limits.stallMillis;
-    const waiter = { wake: (): void => undefined };
-    this.waiters.add(waiter);
+    const waiter: Waiter = { wake: () => undefined };
+    this.waiting.join(waiter);
     const abort = (): void => waiter.wake();
     signal?.addEventListener("abort", abort);
     try {
-      while (!this.isNext(waiter) || !this.hasRoom()) {
+      while (!this.waiting.isFirst(waiter) || !this.hasRoom()) {
         const left = deadline - this.clock.monotonicMillis();
         if (left <= 0) throw this.refusal();
         this.check();
-        await nextChange(waiter, this.isNext(waiter) ? Math.min(left, POLL_MILLIS) : left);
+        await nextChange(waiter, this.waiting.isFirst(waiter) ? Math.min(left, POLL_MILLIS) : left);
         if (signal?.aborted === true) throw new DbError(StatusCode.Cancelled, "the client left");
       }
     } finally {
       signal?.removeEventListener("abort", abort);
-      this.waiters.delete(waiter);
-      this.scheduler.soon(() => this.wakeNext()); // Only then is what this writer adds counted.
+      this.waiting.leave(waiter);
+      this.scheduler.soon(() => this.waiting.wakeFirst()); // Only then is what this writer adds counted.
     }
   }
 
@@ -187,18 +188,6 @@ export class FlushScheduler<T extends Flushable> {
   /** What waits for the log of a thread counts: on a disk that hangs nobody is told of it. */
   private get heldBytes(): number {
     return this.memory + this.host.untoldBytes();
-  }
-
-  private isNext(waiter: object): boolean {
-    for (const first of this.waiters) return first === waiter;
-    return false;
-  }
-
-  private wakeNext(): void {
-    for (const first of this.waiters) {
-      first.wake();
-      return;
-    }
   }
 
   private refusal(): DbError {
@@ -226,7 +215,7 @@ export class FlushScheduler<T extends Flushable> {
     for (let regions = first; regions.length > 0 && !this.closed; regions = this.pick()) {
       this.settle(regions, await this.flush(regions));
       this.memory = this.countMemory();
-      this.wakeNext();
+      this.waiting.wakeFirst();
     }
     this.running = undefined;
   }
@@ -322,7 +311,7 @@ export class FlushScheduler<T extends Flushable> {
 }
 
 /** Resolves when the writer is woken, or its time is up. */
-function nextChange(waiter: { wake: () => void }, millis: number): Promise<void> {
+function nextChange(waiter: Waiter, millis: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(() => waiter.wake(), millis);
   waiter.wake = (): void => {
