@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { EngineHost } from "../../../test/support/cluster/engine-host.ts";
 import { answerOf, fragmentOf, rowsHere, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
 import { ShardNode, type ShardNodeOptions } from "../../../test/support/cluster/shard-node.ts";
+import { TcpProxy } from "../../../test/support/cluster/tcp-proxy.ts";
 import { EngineFixture } from "../../../test/support/engine-fixture.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { snapshotStorage } from "../../../test/support/in-parts.ts";
@@ -42,6 +43,8 @@ interface Setup {
   readonly node: ShardNode;
   readonly host: EngineHost;
   readonly client: NodeShardClient;
+  /** A client that reaches the node by another port. */
+  through(this: void, port: number): NodeShardClient;
   /** Ends the node as a crash does. */
   kill(this: void): Promise<void>;
   stop(this: void, graceMs: number): Promise<void>;
@@ -54,15 +57,16 @@ function setUp(options: ShardNodeOptions = {}, listening: Partial<ShardListenerO
   node.hosts.set(0, host);
   const listener = node.listen(listening);
   const transport = new HttpTransport({}, silenceMillis);
-  const address = `127.0.0.1:${listener.port}`;
-  const owners = { ownerOf: () => ({ address }), nextChange: () => new Promise<void>(() => undefined) };
-  const parts = { shards: 1, owners, transport, log: { last: async () => 0 }, clock: systemClock, ownerMillis: 500 };
+  const through = (port: number): NodeShardClient => {
+    const owners = { ownerOf: () => ({ address: `127.0.0.1:${port}` }), nextChange: () => new Promise<void>(() => undefined) };
+    return new NodeShardClient({ shards: 1, owners, transport, log: { last: async () => 0 }, clock: systemClock, ownerMillis: 500 });
+  };
   const kill = (): Promise<void> => listener.stop(0);
   opened.push(async () => {
     transport.close();
     await kill();
   });
-  return { node, host, client: new NodeShardClient(parts), kill, stop: (graceMs) => listener.stop(graceMs), listener };
+  return { node, host, client: through(listener.port), through, kill, stop: (graceMs) => listener.stop(graceMs), listener };
 }
 
 /** A table whose scan gives batches of 1 MiB for ever; `given` counts them. */
@@ -218,6 +222,18 @@ test("a node that ends cuts off what takes too long", async () => {
   await stop(100);
   expect(node.running.size).toBe(0);
   expect((await answer).message).toContain("cannot reach shard 0");
+});
+
+test("an answer that came whole leaves its connection to the next request, also one that says an error", async () => {
+  const { listener, through } = setUp();
+  const proxy = new TcpProxy(listener.port);
+  opened.push(async () => proxy.stop());
+  const client = through(proxy.port);
+  for (let i = 0; i < 20; i++) {
+    expect((await answerOf(client, ofValues(table))).rows.length).toBe(30_000);
+    await failureOf(answerOf(client, ofValues(table, { tableId: 4711 })));
+  }
+  expect(proxy.connections).toBeLessThan(10); // More than one: the end of an answer may come behind the next request.
 });
 
 test("a connection that rested and was closed meanwhile is made anew", async () => {

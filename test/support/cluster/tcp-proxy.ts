@@ -12,6 +12,8 @@ export type ProxyState = "open" | "cut" | "silent";
 
 /** See the file header. */
 export class TcpProxy {
+  /** Connections that were made to it. */
+  connections = 0;
   private state: ProxyState = "open";
   private readonly listener: TCPSocketListener<Side>;
   private readonly sockets = new Set<Socket<Side>>();
@@ -32,6 +34,7 @@ export class TcpProxy {
       socket: {
         ...handlers,
         open: (socket) => {
+          this.connections++;
           socket.data = { other: undefined, waiting: [] };
           if (this.state === "cut") return void socket.end();
           this.sockets.add(socket);
