@@ -1,3 +1,4 @@
+import type { ShortTexts } from "./short-texts.ts";
 import { strictUtf8 } from "./utf8.ts";
 
 /** Raised by `ByteReader` when bytes end too early or a number is out of range; carries the offset. */
@@ -71,6 +72,11 @@ export class ByteReader {
   /** Unsigned LEB128, at most 2^53-1. */
   varint(): number {
     const at = this.offset;
+    const first = this.bytes[at];
+    if (first !== undefined && first < 0x80) {
+      this.offset++;
+      return first;
+    }
     let value = 0;
     let scale = 1;
     for (let i = 0; i < 8; i++) {
@@ -91,12 +97,16 @@ export class ByteReader {
     return this.bytes.subarray(at, at + count);
   }
 
-  /** A varint length, then UTF-8. */
-  text(): string {
+  /** A varint length, then UTF-8. @param known texts among which it may be, and among which it is from then on */
+  text(known?: ShortTexts): string {
     const at = this.offset;
-    const bytes = this.raw(this.varint());
+    const start = this.take(this.varint());
+    const found = known?.find(this.bytes, start, this.offset);
+    if (found !== undefined) return found;
     try {
-      return strictUtf8.decode(bytes);
+      const text = strictUtf8.decode(this.bytes.subarray(start, this.offset));
+      known?.keep(this.bytes, start, this.offset, text);
+      return text;
     } catch (cause) {
       throw new ByteReadError(`invalid UTF-8 (${String(cause)})`, at);
     }

@@ -132,6 +132,35 @@ describe("shapes", () => {
     expect(thrownBy(() => read(kind, given({ x: 1, z: 2 }))).message).toContain('a record has field "z"');
     expect(thrownBy(() => read(kind, given({ x: 10 }))).message).toContain("a whole number from 0 to 9 is wanted");
   });
+
+  test("fields may come in another order, each once", () => {
+    const given = (names: readonly string[]): Uint8Array => {
+      const to = new PlanWriter();
+      to.tag(11);
+      to.count(names.length);
+      for (const name of names) {
+        to.word(name);
+        to.plain(name === "kind" ? "leaf" : name);
+      }
+      return to.finish();
+    };
+    const tree: Shape<Tree> = record<Tree>({
+      kind: text as unknown as Shape<Tree["kind"]>,
+      name: absent(text),
+      note: optional(text),
+    });
+    expect(read(tree, given(["note", "name", "kind"]))).toEqual({ kind: "leaf", name: "name", note: "note" });
+    expect(read(tree, given(["name", "kind"]))).toEqual({ kind: "leaf", name: "name", note: undefined });
+    for (const names of [
+      ["kind", "note", "note"],
+      ["note", "kind", "note"],
+      ["kind", "kind"],
+      ["kind", "toString"],
+    ]) {
+      expect(thrownBy(() => read(tree, given(names))).message).toContain(`a record has field "${names.at(-1)}"`);
+    }
+    expect(thrownBy(() => read(tree, given(["note"]))).message).toContain("a record lacks field kind");
+  });
 });
 
 describe("what is no plan", () => {

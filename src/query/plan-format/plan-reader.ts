@@ -3,6 +3,7 @@
  * taken, depth and the number of values are bounded, and what a reference names was read before.
  */
 import { ByteReader, ByteReadError } from "../../base/bytes/byte-reader.ts";
+import { ShortTexts } from "../../base/bytes/short-texts.ts";
 import { DbError, invalidArguments } from "../../base/error.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -39,6 +40,9 @@ export interface NodeReader {
 /** Bytes of a value in memory, about, and values that are counted at a time. */
 const VALUE_BYTES = 64;
 const COUNTED_VALUES = 8192;
+
+/** Names of fields and columns come in every plan. */
+const SHORT_TEXTS: ShortTexts = new ShortTexts();
 
 const HEAD_BYTES = 3;
 const CHECKSUM_BYTES = 4;
@@ -126,7 +130,7 @@ export class PlanReader {
   word(): string {
     const at = this.count();
     if (at > 0) return this.words[at - 1] ?? this.fail(`there is no word ${at}`);
-    const text = this.in.text();
+    const text = this.in.text(SHORT_TEXTS);
     this.words.push(text);
     return text;
   }
@@ -151,7 +155,7 @@ export class PlanReader {
       case TAG.bigint:
         return this.bigint();
       case TAG.text:
-        return this.in.text();
+        return this.in.text(SHORT_TEXTS);
       case TAG.units: {
         const length = this.length(2);
         let text = "";

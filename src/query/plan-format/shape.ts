@@ -2,6 +2,7 @@
  * Shapes: what a value of a plan is made of, told once. A shape writes and reads its values, and finds the operators and expressions that
  * lie in them.
  */
+import { assert } from "../../base/assert.ts";
 import type { PlanReader } from "./plan-reader.ts";
 import type { PlanWriter } from "./plan-writer.ts";
 import { type PlainValue, TAG } from "./tags.ts";
@@ -34,6 +35,7 @@ export interface Shape<T> {
 export type Fields<T> = { readonly [K in keyof T]-?: Shape<T[K]> };
 
 type AnyFields = Readonly<Record<string, Shape<unknown>>>;
+type AnyField = readonly [name: string, shape: Shape<unknown>];
 type AnyRecord = Readonly<Record<string, unknown>>;
 
 /** Texts. */
@@ -160,37 +162,65 @@ export function record<T extends object>(fields: Fields<T>): RecordShape<T> {
   return recordOf(fields as unknown as AnyFields) as unknown as RecordShape<T>; // By its names and shapes it is one.
 }
 
-function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
-  const all = Object.entries(fields);
-  const entries = all.filter(([, { derive }]) => derive === undefined);
-  const changing = entries.filter(([, { map }]) => map !== undefined);
-  const showing = entries.filter(([, { visit }]) => visit !== undefined);
-  const readRest: RecordShape<AnyRecord>["readRest"] = (from, count, made) => {
-    for (let i = 0; i < count; i++) {
-      const name = from.word();
-      const shape = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (shape === undefined || shape.derive !== undefined || Object.hasOwn(made, name))
-        return from.fail(`a record has field ${JSON.stringify(name.slice(0, 80))}`);
-      made[name] = shape.read(from);
-    }
-    for (const [name, { missing }] of entries) {
-      if (Object.hasOwn(made, name) || missing === "absent") continue;
-      if (missing === undefined) return from.fail(`a record lacks field ${name}`);
+/** Reads the fields of a record into one that may have some of them already. @param entries those that are written */
+function restOf(all: readonly AnyField[], entries: readonly AnyField[]): RecordShape<AnyRecord>["readRest"] {
+  const following = all.filter(([, { derive }]) => derive !== undefined);
+  const places = new Map(entries.map(([name], place) => [name, place]));
+  assert(entries.length < 32, "a bit for each field of a record");
+  const everything = 2 ** entries.length - 1;
+  /** Sees to the fields that did not come. @param come a bit for each that did, by its place */
+  const without = (come: number, from: PlanReader, made: Record<string, unknown>): void => {
+    for (let place = 0; place < entries.length; place++) {
+      const [name, { missing }] = entries[place] as AnyField;
+      if ((come & (1 << place)) !== 0 || missing === "absent") continue;
+      if (missing === undefined) from.fail(`a record lacks field ${name}`);
       made[name] = undefined;
     }
-    for (const [name, { derive }] of all) {
+  };
+  return (from, count, made) => {
+    let come = 0;
+    let next = 0;
+    for (const name in made) {
+      const place = places.get(name) ?? from.fail(`a record has field ${name}`);
+      come |= 1 << place;
+      next = place + 1;
+    }
+    for (let i = 0; i < count; i++) {
+      const name = from.word();
+      // They come in the order in which they are told, unless another version wrote them.
+      const place = entries[next]?.[0] === name ? next : places.get(name);
+      const found = place === undefined || (come & (1 << place)) !== 0 ? undefined : entries[place];
+      if (place === undefined || found === undefined) return from.fail(`a record has field ${JSON.stringify(name.slice(0, 80))}`);
+      made[name] = found[1].read(from);
+      come |= 1 << place;
+      next = place + 1;
+    }
+    if (come >>> 0 !== everything) without(come, from, made);
+    for (const [name, { derive }] of following) {
       const follows = derive?.(made);
       if (follows !== undefined) made[name] = follows;
     }
     return made;
   };
+}
+
+function recordOf(fields: AnyFields): RecordShape<AnyRecord> {
+  const all = Object.entries(fields);
+  const entries = all.filter(([, { derive }]) => derive === undefined);
+  const changing = entries.filter(([, { map }]) => map !== undefined);
+  const showing = entries.filter(([, { visit }]) => visit !== undefined);
+  const readRest = restOf(all, entries);
   return {
     write: (value, to) => {
       let count = 0;
-      for (const [name, { missing }] of entries) if (missing === undefined || value[name] !== undefined) count++;
+      for (let i = 0; i < entries.length; i++) {
+        const [name, { missing }] = entries[i] as AnyField;
+        if (missing === undefined || value[name] !== undefined) count++;
+      }
       to.tag(TAG.record);
       to.count(count);
-      for (const [name, shape] of entries) {
+      for (let i = 0; i < entries.length; i++) {
+        const [name, shape] = entries[i] as AnyField;
         const own = value[name];
         if (shape.missing !== undefined && own === undefined) continue;
         to.word(name);
@@ -271,9 +301,11 @@ export function kindsOf<T extends { readonly kind?: unknown }>(shapeOf: (kind: s
 
 /** Things that may stand in several places: written once, and one thing again when they are read. They may lie in each other. */
 export function once<T extends object>(shape: () => Shape<T>): Shape<T> {
+  let made: Shape<T> | undefined;
+  const of = (): Shape<T> => (made ??= shape()); // Made when it is first used: shapes may lie in each other.
   const own: Shape<T> = {
-    write: (value, to) => to.once(value, () => shape().write(value, to)),
-    read: (from) => from.once(own, () => shape().read(from)),
+    write: (value, to) => to.once(value, () => of().write(value, to)),
+    read: (from) => from.once(own, () => of().read(from)),
   };
   return own;
 }
