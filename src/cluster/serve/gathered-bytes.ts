@@ -6,13 +6,15 @@ import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { ALIVE, type Frame, HEAD_BYTES, writeFrame, writeHead } from "../wire/frames.ts";
 import { ALIVE_MILLIS, FLUSH_MILLIS, PIECE_BYTES } from "../wire/limits.ts";
 
+/** Bytes that a buffer begins with. Number: a buffer of a whole piece, zeroed for each of many small answers, took 0.18 ms of 0.85. */
+const FIRST_BYTES: number = 4 * 1024;
 /** Most bytes of a piece whose memory is used for the next one. */
 const KEPT_BYTES_MAX: number = 4 * PIECE_BYTES;
 
 /** See the file header. A piece is valid until the next one is asked for. */
 export async function* gatheredBytes(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const iterator = frames[Symbol.asyncIterator]();
-  let out = new ByteWriter(PIECE_BYTES);
+  let out = new ByteWriter(FIRST_BYTES);
   writeHead(out);
   let pending: Promise<IteratorResult<Frame>> | undefined;
   try {
@@ -26,7 +28,7 @@ export async function* gatheredBytes(frames: AsyncIterable<Frame>): AsyncGenerat
         if (out.length < PIECE_BYTES) continue;
       } else if (out.length <= HEAD_BYTES) writeFrame(ALIVE, out);
       yield out.bytes();
-      if (out.length > KEPT_BYTES_MAX) out = new ByteWriter(PIECE_BYTES);
+      if (out.length > KEPT_BYTES_MAX) out = new ByteWriter(FIRST_BYTES);
       else out.reset();
     }
     if (out.length > 0) yield out.bytes();

@@ -12,6 +12,7 @@
  * What changes rows by what it finds there (delete, truncate) is asked again only where it is sure that nothing had begun.
  */
 import { DbError } from "../../base/error.ts";
+import type { DataType } from "../../column/data-type.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -61,6 +62,7 @@ export class NodeShardClient implements ShardClient {
   readonly shards: number;
   private readonly parts: ShardClientParts;
   private readonly questions: SharedQuestions<number, number>;
+  private readonly types: WeakMap<Uint8Array, readonly DataType[]> = new WeakMap();
 
   constructor(parts: ShardClientParts) {
     this.parts = parts;
@@ -87,7 +89,7 @@ export class NodeShardClient implements ShardClient {
   }
 
   async *fragment(request: FragmentRequest, signal: AbortSignal): AsyncGenerator<FragmentPiece> {
-    const types = typesOfPlan(request.plan);
+    const types = this.typesOf(request.plan);
     const body = encodeFragment(request);
     const search = this.search(request.shard, signal);
     for (;;) {
@@ -143,6 +145,13 @@ export class NodeShardClient implements ShardClient {
     }
   }
 
+  /** Of the rows of a plan; the shards of a table are asked the same bytes. */
+  private typesOf(plan: Uint8Array): readonly DataType[] {
+    const types = this.types.get(plan) ?? typesOfPlan(plan);
+    this.types.set(plan, types);
+    return types;
+  }
+
   private search(shard: number, signal: AbortSignal): OwnerSearch {
     const { owners, clock, ownerMillis } = this.parts;
     return new OwnerSearch(shard, { owners, clock, millis: ownerMillis ?? OWNER_MILLIS }, signal);
@@ -161,8 +170,13 @@ export class NodeShardClient implements ShardClient {
         attempt.rests(); // The time until the next piece is asked for is the reader's.
         reader.add(next.value);
         for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
-          isAnswered ||= LAST_FRAMES.has(frame.kind);
+          isAnswered = LAST_FRAMES.has(frame.kind);
+          if (isAnswered) {
+            attempt.end(); // What its reader fires from here on is not meant for the node.
+            void readOut(pieces);
+          }
           yield frame;
+          if (isAnswered) return;
         }
         attempt.waits();
       }
@@ -170,11 +184,8 @@ export class NodeShardClient implements ShardClient {
     } catch (error) {
       throw attempt.left ?? error;
     } finally {
-      if (isAnswered) void readOut(pieces).finally(() => attempt.end());
-      else {
-        attempt.end();
-        await pieces.return?.();
-      }
+      attempt.end();
+      if (!isAnswered) await pieces.return?.();
     }
   }
 }
