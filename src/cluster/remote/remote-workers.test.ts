@@ -80,6 +80,20 @@ test("conditions on tags are tested where the rows are, and a full tag set asks 
   expect(remote.shards.asked.slice(asked).filter((request) => "plan" in request)).toHaveLength(1);
 });
 
+test("newest rows are looked for where they are: each shard is asked once, and nothing is asked first", async () => {
+  for (const sql of [
+    "SELECT * FROM m ORDER BY ts DESC LIMIT 3",
+    "SELECT * FROM m WHERE host = 'h5' ORDER BY ts DESC LIMIT 1",
+    "SELECT ts, a FROM m WHERE a > 990 ORDER BY ts DESC LIMIT 5 OFFSET 4",
+    "SELECT ts FROM m WHERE host = 'nobody' ORDER BY ts DESC LIMIT 2",
+  ]) {
+    const asked = remote.shards.asked.length;
+    const { rows } = await there(sql);
+    expect([sql, remote.shards.asked.slice(asked).filter((request) => "plan" in request).length]).toEqual([sql, SHARDS]);
+    expect(rows).toEqual((await here(sql)).rows);
+  }
+});
+
 test("EXPLAIN ANALYZE tells in how many parts it ran", async () => {
   const { rows } = await there("EXPLAIN ANALYZE SELECT host, sum(a) FROM m WHERE a > 3 GROUP BY host");
   expect(String(rows[0]?.[2])).toMatch(/AggregateExec[^\n]*tasks: 3\b/);

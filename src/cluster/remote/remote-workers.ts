@@ -21,6 +21,7 @@ export class RemoteWorkers implements QueryWorkers {
   readonly limits: ShareLimits = LIMITS;
   readonly threads: number;
   readonly sharesRows = true;
+  readonly walksTimes = true;
   readonly aloneMs: number = 0;
   readonly groupsMin: number = Number.POSITIVE_INFINITY;
   readonly hasRoom = true;

@@ -17,13 +17,14 @@ export function rowsWithin(region: Region, { start, end }: TimeRange): number {
   return rows;
 }
 
-/** The part of a table's series that tag predicates leave, if series have values of tags evenly. @param registry the table's */
+/** The part of a table's series that tag predicates leave, if those that it has share its values evenly. @param registry the table's */
 export function shareMeeting(registry: SeriesTags, predicates: ScanRequest["tagPredicates"]): number {
   let share = 1;
   for (const predicate of predicates) {
     if (predicate.kind !== "in") continue;
     const position = registry.positionOfName(predicate.column);
-    share *= Math.min(1, predicate.values.length / Math.max(1, registry.textsAt(position).size - 1));
+    const known = predicate.values.reduce((count, value) => count + (registry.findCode(position, value) < 0 ? 0 : 1), 0);
+    share *= Math.min(1, known / Math.max(1, registry.textsAt(position).size - 1));
   }
   return share;
 }

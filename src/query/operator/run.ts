@@ -19,7 +19,7 @@ import { keyShare } from "./key-share/key-share.ts";
 import { limit } from "./limit/limit.ts";
 import { newestFirst } from "./newest-first/newest-first.ts";
 import { overlap, overlapInterpreted } from "./overlap/overlap.ts";
-import { sharedAggregate, sharedRows, sharedTop } from "./parallel/shared-run.ts";
+import { sharedAggregate, sharedNewest, sharedRows, sharedTop } from "./parallel/shared-run.ts";
 import { project } from "./project/project.ts";
 import { recursive } from "./recursive/recursive.ts";
 import { computedFirst } from "./rows/computed-first.ts";
@@ -54,7 +54,7 @@ const OPERATORS: { readonly [K in PlanNode["kind"]]: Runs<NodeOf<K>> } = {
   "fill-slots": (node, context) => (context.interpretOnly ? fillSlotsInterpreted : fillSlots)(node, run(node.input, context), context),
   sort: (node, context) => sortedHere(node, context, 0),
   limit: (node, context) => limited(node, context),
-  "newest-first": (node, context) => newestFirst(node, (plan) => runCopy(node.input, plan, context)),
+  "newest-first": (node, context) => newestFirst(node, context, (plan) => runCopy(node.input, plan, context)),
   join: (node, context) => joined(node, context),
   asof: (node, context) => asof(node, rowsFor(node, node.input, context), context),
   "lateral-join": (node, context) =>
@@ -112,6 +112,8 @@ function operator(node: PlanNode, context: ExecContext, needed?: ReadonlySet<num
       return sharedRows(node, context, hereFor, run);
     case "sort":
       return sharedTop(node, context, here, run, (input) => computedFirst(node, input, context, sort));
+    case "newest-first":
+      return newest(node, context);
     default:
       return here(node, context);
   }
@@ -131,6 +133,13 @@ function limited(node: NodeOf<"limit">, context: ExecContext): Batches {
   const alone = (_: PlanNode, own: ExecContext): Batches => sortedHere(input, own, offset);
   const batches = context.workers === undefined ? alone(input, context) : sharedTop(input, context, alone, run, sorted);
   return limit({ ...node, offset: 0 }, context.metrics === undefined ? batches : measured(input, batches, context));
+}
+
+/** The newest rows; those that others found are sorted again. */
+function newest(node: NodeOf<"newest-first">, context: ExecContext): Batches {
+  const { input } = node;
+  if (input.kind !== "sort") return here(node, context);
+  return sharedNewest(node, context, here, (batches) => computedFirst(input, batches, context, sort));
 }
 
 /** The left side of a set operation, whose equal rows other threads put together where there are some. */

@@ -85,6 +85,8 @@ export interface QueryWorkers {
   readonly threads: number;
   /** Whether scans go to other threads from the start; else a query begins on its own, which does a part itself. */
   readonly sharesRows: boolean;
+  /** Whether a part is all of the table's rows that some node has, which knows their times. Absent: it is not. */
+  readonly walksTimes?: boolean;
   /** Milliseconds after which a query that began alone is helped. */
   readonly aloneMs: number;
   /** Groups from which on they are many. */

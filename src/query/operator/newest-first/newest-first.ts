@@ -1,30 +1,35 @@
 /**
  * Runs a plan on ranges of time, newest first, until enough rows came out. The first range is guessed; each further one is
- * four times as long, so a wrong guess costs a third more than a right one.
+ * four times as long, so a wrong guess costs a third more than a right one; sixteen times where nothing was found yet.
  */
 import { ALL_TIME, type TimeRange } from "../../../table/scan.ts";
 import { bucketIndexOf, bucketStartOf } from "../../function/time/buckets.ts";
 import { withTimeRange, type PlanNode } from "../contract/node.ts";
 import { intersect } from "../scan/split-where.ts";
-import type { ExecBatch } from "../contract/exec-context.ts";
+import type { ExecBatch, ExecContext } from "../contract/exec-context.ts";
+import type { ScanNode } from "../scan/node.ts";
+import { requestOf } from "../scan/scan.ts";
 
 /** How much longer each range is than the one before. */
 const GROWTH = 4n;
+const GROWTH_OF_NOTHING = 16n;
 /** Rows wanted times this is what a range of rows should hold, since a filter may drop some. */
 const ROWS_MARGIN = 4;
 
 /** The rows of `node.input`, newest first. */
 export async function* newestFirst(
   node: Extract<PlanNode, { kind: "newest-first" }>,
+  context: ExecContext,
   run: (plan: PlanNode) => AsyncIterable<ExecBatch>,
 ): AsyncIterable<ExecBatch> {
   await node.table.refreshed?.("figures");
   const bounds = node.table.timeBounds();
   if (bounds === undefined || node.wanted === 0) return;
   // A condition with a value of the query around it reaches the scan only when that value is known, after this was planned.
-  const range = intersect(intersect(bounds, node.timeRange), scannedRange(node.input));
+  const scan = scanBelow(node.input);
+  const range = intersect(intersect(bounds, node.timeRange), scan?.request.timeRange ?? ALL_TIME);
   let { end } = range;
-  let length = firstLength(node, range);
+  let length = firstLength(node, range, scan, context);
   let found = 0;
   while (end > range.start && found < node.wanted) {
     const start = rangeStart(node, range, end, length);
@@ -33,22 +38,28 @@ export async function* newestFirst(
       yield batch;
     }
     end = start;
-    length *= GROWTH;
+    length *= found > 0 ? GROWTH : GROWTH_OF_NOTHING;
   }
 }
 
-/** The times that the scan of a plan reads. */
-function scannedRange(node: PlanNode): TimeRange {
-  if (node.kind === "scan") return node.request.timeRange;
-  return "input" in node ? scannedRange(node.input) : ALL_TIME;
+/** The scan that a plan reads. */
+function scanBelow(node: PlanNode): ScanNode | undefined {
+  if (node.kind === "scan") return node;
+  return "input" in node ? scanBelow(node.input) : undefined;
 }
 
 /** A first guess, in units of the time index: the wanted buckets, or as long as the wanted rows take on average. */
-function firstLength({ table, buckets, wanted }: Extract<PlanNode, { kind: "newest-first" }>, range: TimeRange): bigint {
+function firstLength(
+  { table, buckets, wanted }: Extract<PlanNode, { kind: "newest-first" }>,
+  range: TimeRange,
+  scan: ScanNode | undefined,
+  context: ExecContext,
+): bigint {
   if (buckets?.kind === "fixed") return buckets.width * BigInt(Math.max(wanted - 1, 1));
-  const { rowCount } = table.statistics();
   const span = range.end - range.start;
-  const rows = BigInt(Math.max(rowCount, 1));
+  const about = scan && table.rowsAbout?.({ ...requestOf(scan, context), timeRange: range });
+  const rows = BigInt(Math.ceil(about ?? table.statistics().rowCount));
+  if (rows <= 0n) return span < 1n ? 1n : span; // None has such tags: one look at all times sees that.
   const length = (span * BigInt(wanted * ROWS_MARGIN)) / rows;
   return length < 1n ? 1n : length;
 }

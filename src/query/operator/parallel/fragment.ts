@@ -1,7 +1,7 @@
 /**
  * A part of a plan that other threads run over parts of its scan: a scan with operators above it, each over the one before.
  *
- *   scan ─► [filter | project | overlap …] ─► [sort | aggregate]?
+ *   scan ─► [filter | project | overlap …] ─► [aggregate | sort ─► [newest-first]?]?
  *
  * Not every plan can go: what gives another value each time, or reads the query around it, keeps it here.
  */
@@ -11,7 +11,9 @@ import { encodePlan } from "../contract/plan-bytes.ts";
 import type { ScanNode } from "../scan/node.ts";
 
 /** Operators that may be above the scan. */
-type StepNode = NodeOf<"filter" | "project" | "overlap" | "aggregate" | "sort">;
+type StepNode = NodeOf<"filter" | "project" | "overlap" | "aggregate" | "sort" | "newest-first">;
+
+const STEPS: ReadonlySet<PlanNode["kind"]> = new Set(["filter", "project", "overlap", "aggregate", "sort", "newest-first"]);
 
 /** See the file header. */
 export interface Fragment {
@@ -25,13 +27,19 @@ export function fragmentOf(node: PlanNode): Fragment | undefined {
   const steps: StepNode[] = [];
   for (let at = node; ; at = at.input) {
     if (at.kind === "scan") return { scan: at, steps: steps.reverse() };
-    if (at.kind !== "filter" && at.kind !== "project" && at.kind !== "overlap" && at.kind !== "aggregate" && at.kind !== "sort") {
-      return undefined;
-    }
-    if ((at.kind === "aggregate" || at.kind === "sort") && steps.length > 0) return undefined;
-    if (!isClosed(at)) return undefined;
+    if (!isStep(at) || !mayBeBelow(at, steps.at(-1)) || !isClosed(at)) return undefined;
     steps.push(at);
   }
+}
+
+function isStep(node: PlanNode): node is StepNode {
+  return STEPS.has(node.kind);
+}
+
+/** Whether an operator may be right below another of a fragment; undefined: below none. */
+function mayBeBelow({ kind }: StepNode, above: StepNode | undefined): boolean {
+  if (above?.kind === "newest-first") return kind === "sort" && above.buckets === undefined;
+  return above === undefined || ["filter", "project", "overlap"].includes(kind);
 }
 
 /**

@@ -4,6 +4,7 @@
  *   aggregate ◄ … ◄ scan      parts group their rows; their groups are grouped here                       (two-phase.ts)
  *   … filter … ◄ scan         parts filter; their rows come here in the order of the parts
  *   top-N ◄ … ◄ scan          parts keep their first N; the rest is sorted here
+ *   newest N ◄ … ◄ scan       where a part is all that a node has of the table: each walks its own times
  *
  * Parts that are ahead wait: at most `PARTS_PER_THREAD` a thread are under way, each with one answer of about `PULL_BYTES`. Answers count
  * as the query's memory from when they are here.
@@ -71,6 +72,19 @@ export function sharedTop(
   return dividedByKeys(node, context, { here, run, merge: sort, inParts: (own) => topInParts(node, own, here, sort) });
 }
 
+/**
+ * The newest rows of a table: where the parts' owners know the times of what they have, each walks its own. A walk of all times from here
+ * would wait for the slowest of them once a step.
+ */
+export function sharedNewest(
+  node: NodeOf<"newest-first">,
+  context: ExecContext,
+  here: RunHere,
+  sort: (input: Batches) => Batches,
+): Batches {
+  return context.workers?.walksTimes === true && node.buckets === undefined ? topInParts(node, context, here, sort) : here(node, context);
+}
+
 /** How an operator runs that may be divided. */
 interface Ways {
   readonly here: RunHere;
@@ -135,8 +149,14 @@ async function* rowsInParts(node: NodeOf<"filter" | "project">, context: ExecCon
   else yield* orHere(rowsOf(shareable, shared, node, context, false), shared, () => here(node, alone(context)));
 }
 
-async function* topInParts(node: NodeOf<"sort">, context: ExecContext, here: RunHere, sort: (input: Batches) => Batches): Batches {
-  const shareable = node.keep !== undefined && node.keep <= KEEP_MAX ? shareableOf(node, context) : undefined;
+async function* topInParts(
+  node: NodeOf<"sort" | "newest-first">,
+  context: ExecContext,
+  here: RunHere,
+  sort: (input: Batches) => Batches,
+): Batches {
+  const keep = node.kind === "sort" ? node.keep : node.wanted;
+  const shareable = keep !== undefined && keep <= KEEP_MAX ? shareableOf(node, context) : undefined;
   const shared = shareable === undefined ? undefined : await share(shareable, node, context);
   if (shareable === undefined) yield* here(node, context);
   else if (shared === undefined) yield* here(node, alone(context));
