@@ -41,7 +41,7 @@ export interface RequestOptions extends CallOptions {
   /** Whether an answer that does not come leaves its outcome open. */
   readonly isAppend?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it changes nothing and is answered at once, so that who asks may soon ask again. */
+  /** Whether it changes nothing that counts and is answered at once, so that who asks may soon ask again. */
   readonly isLook?: boolean;
 }
 

@@ -103,7 +103,8 @@ export class PulledMessages {
       inactive_threshold: INACTIVE_MILLIS * NANOS_PER_MILLI,
     };
     const body = { stream_name: stream, config, action: "create" };
-    const what = { what: `follow stream ${stream}`, signal };
+    // One that is made though no answer came is forgotten: whoever asks again asks for another.
+    const what = { what: `follow stream ${stream}`, signal, isLook: true };
     const filter = from.filter_subject === undefined ? "" : `.${from.filter_subject}`;
     const made = await link.api<{ readonly num_pending?: number }>(`CONSUMER.CREATE.${stream}.${name}${filter}`, body, what);
     return new PulledMessages(link, from, name, made.num_pending ?? 0);

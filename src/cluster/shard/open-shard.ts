@@ -83,9 +83,10 @@ async function openShard(parts: OpenShardParts, shard: number, options: OpenShar
     sleep,
     onTrimFailed: (error) => logger.debug({ error: errorText(error) }, "cannot trim the manifest; a later trim does its work"),
   });
+  const began = parts.clock.monotonicMillis();
   const meta = await takenOver(list, port.identity, signal);
   const opening = new Opening(parts, shard, options, logger);
-  return opening.open(meta);
+  return opening.open(meta, began);
 }
 
 /**
@@ -133,12 +134,19 @@ class Opening {
     this.log = new ShardLog({ port, shard, catalog, scheduler, logger, limits, onLost: (why) => this.onLost(why) });
   }
 
-  async open(meta: OwnedMetaStore): Promise<ShardHost> {
+  /** @param began when opening it began: the log tells where the time went */
+  async open(meta: OwnedMetaStore, began: number): Promise<ShardHost> {
     const { shard, log, logger } = this;
+    const { clock } = this.parts;
+    const owned = clock.monotonicMillis();
     const { engine } = await Engine.open(this.engineParts(meta));
     const host = new OpenedShard({ shard, epoch: meta.epoch, engine, log, logger, onLost: (why) => this.options.onLost(why) });
+    let opened = owned;
+    let start = 0;
     try {
       throwIfCancelled(this.options.signal);
+      opened = clock.monotonicMillis();
+      start = engine.followed.start.number;
       log.begin(engine);
       const last = await this.lastOfLog();
       await this.caughtUp(Math.max(last, engine.followed.wholeFrom));
@@ -148,7 +156,11 @@ class Opening {
       throw this.lost ?? error;
     }
     this.host = host;
-    logger.info({ shard, epoch: meta.epoch, applied: host.applied }, "a shard is open");
+    const { epoch } = meta;
+    const { applied } = host;
+    const millis = [owned - began, opened - owned, clock.monotonicMillis() - opened].map(Math.round);
+    const [manifestMillis, filesMillis, logMillis] = millis;
+    logger.info({ shard, epoch, applied, messages: applied - start, manifestMillis, filesMillis, logMillis }, "a shard is open");
     return host;
   }
 

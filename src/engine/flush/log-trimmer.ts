@@ -32,6 +32,11 @@ export class LogTrimmer {
     return this.streams.all().reduce((sum, stream) => sum + stream.bytes(), 0);
   }
 
+  /** The same, as `LogStream.weight` counts. */
+  get weight(): number {
+    return this.streams.all().reduce((sum, stream) => sum + (stream.weight?.() ?? stream.bytes()), 0);
+  }
+
   /** Tables that keep the oldest complete segment of a stream from being deleted; those of the longest stream first. */
   holders(): Region[] {
     const longestFirst = this.streams.all().toSorted((a, b) => b.bytes() - a.bytes());

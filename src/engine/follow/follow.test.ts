@@ -8,14 +8,16 @@ import { INT64, STRING } from "../../column/data-type.ts";
 import { memoryFileStore } from "../../storage/file-store/memory-file-store.ts";
 import { decodeWriteRecord } from "../../storage/memtable/write-record.ts";
 import { memoryMetaStore } from "../../storage/meta-store/memory-meta-store.ts";
-import type { LocalMetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { LocalMetaStore, MetaValue } from "../../storage/meta-store/meta-store.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import { Engine } from "../engine.ts";
+import type { LogStream } from "../log/log-stream.ts";
+import type { LogStreams } from "../log/log-streams.ts";
 import { Shards } from "../schema/shards.ts";
 import type { FollowedSource } from "./followed-source.ts";
-import { CLOSED_KEY } from "./log-start.ts";
+import { AGES_KEY, CLOSED_KEY } from "./log-start.ts";
 
 const SHARDS = new Shards(3, 2);
 
@@ -342,4 +344,34 @@ test("what is no row of this shard ends it: nothing is flushed any more", async 
     rig.log.pop();
   }
   expect((await errorOf(rig.flush())).message).toContain("cannot go on after what is stored");
+});
+
+test("a segment of a writer that died is closed though owners change every 25 seconds", async () => {
+  rig.put(maker.record(1, [cpu(row(1))]));
+  const mem = await rig.make("mem", { append_mode: "true" });
+  const lives = new RecordMaker(2, SHARDS);
+  const ages: unknown[] = [];
+  for (let time = 1; rig.meta.get(CLOSED_KEY) === undefined && time < 12; time++) {
+    lives.segment++;
+    rig.put(lives.record(time, [[mem, [row(time)]]]));
+    await rig.flush();
+    rig.millis += 25_000;
+    await rig.engine.keepUp();
+    ages.push((rig.meta.get(AGES_KEY) as readonly MetaValue[][]).find(([writer]) => writer === maker.writer)?.[2]);
+    await rig.takeOver();
+  }
+  expect(ages).toEqual([20_000, 40_000, 60_000, 80_000, 100_000, undefined]);
+  expect(rig.meta.get(CLOSED_KEY)).toEqual([[maker.writer, 1, 7]]);
+  expect(await rig.rows()).toEqual(["a 1 1"]);
+});
+
+test("small messages weigh more than their bytes, as far as a flush lets go of them", async () => {
+  const stream = (): LogStream => (rig.engine as unknown as { parts: { streams: LogStreams } }).parts.streams.all()[0] as LogStream;
+  for (let time = 1; time <= 40; time++) rig.put(maker.record(time, [cpu(row(time))]));
+  expect(stream().weight?.()).toBe(stream().bytes()); // The segment may have more.
+  maker.segment++;
+  rig.put(maker.record(41, [cpu(row(41))]));
+  expect(stream().weight?.()).toBe(stream().bytes() + 40 * 8192);
+  await rig.flush();
+  expect([rig.trimmed, stream().weight?.()]).toEqual([40, stream().bytes()]);
 });

@@ -27,14 +27,27 @@ import type { TableId, WriterId } from "../../base/units.ts";
 import { placeChunk } from "../../storage/memtable/chunk-codec.ts";
 import type { RecordOrigin } from "../../storage/memtable/record-origin.ts";
 import type { DecodedEntry } from "../../storage/memtable/write-record.ts";
-import type { MetaChange, MetaStore } from "../../storage/meta-store/meta-store.ts";
+import type { MetaChange, MetaStore, MetaValue } from "../../storage/meta-store/meta-store.ts";
 import type { Region } from "../../storage/region/region.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { Writers } from "../log/writers.ts";
 import type { Shards } from "../schema/shards.ts";
 import { renumber } from "../series/series-translator.ts";
 import { type FollowedMessage, type FollowedRecord, SEQUENCES_A_MESSAGE } from "./followed-source.ts";
-import { CLOSED_KEY, type ClosedSegment, closedEntry, type LogStart, readClosed, readStart, START_KEY } from "./log-start.ts";
+import {
+  type AgedSegment,
+  AGES_KEY,
+  agesEntry,
+  CLOSED_KEY,
+  type ClosedSegment,
+  closedEntry,
+  type LogStart,
+  readAges,
+  readClosed,
+  readStart,
+  START_KEY,
+} from "./log-start.ts";
+import { quietAges } from "./segment-ages.ts";
 import { type WriterSegment, WriterSegments } from "./writer-segments.ts";
 import { WriterSnapshots } from "./writer-snapshots.ts";
 
@@ -73,6 +86,8 @@ export class Follower {
   readonly snapshots: WriterSnapshots;
   readonly writers: Writers;
   readonly closed: Map<WriterId, ClosedSegment>;
+  /** As owners before left them. */
+  private readonly agesBefore: ReadonlyMap<WriterId, AgedSegment>;
   private readonly parts: FollowerParts;
   private last: FollowedMessage | undefined;
   /** The largest sequence that is flushed and lies behind what was taken; 0: none does. */
@@ -83,6 +98,7 @@ export class Follower {
     this.parts = parts;
     this.start = readStart(parts.meta);
     this.closed = readClosed(parts.meta);
+    this.agesBefore = readAges(parts.meta);
     this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.segments.end(writer));
     this.snapshots = new WriterSnapshots(this.start.number, parts.snapshotMessages);
     parts.sequences.sawUsed(newestOf(this.start.number));
@@ -112,11 +128,28 @@ export class Follower {
     else this.ahead = Math.max(this.ahead, flushed);
   }
 
-  /** What goes with each commit: flushed rows are believed by which records count. */
+  /** What goes with each commit: flushed rows are believed by which records count, and segments do not become younger with another owner. */
   uncommitted(): readonly MetaChange[] {
-    const value = closedEntry(this.closed);
-    if (JSON.stringify(this.parts.meta.get(CLOSED_KEY) ?? []) === JSON.stringify(value)) return [];
-    return [{ key: CLOSED_KEY, value }];
+    return [
+      ...this.unless(CLOSED_KEY, closedEntry(this.closed)),
+      ...this.unless(AGES_KEY, agesEntry(quietAges(this.segments, this.parts.nowMillis()))),
+    ];
+  }
+
+  /** Whether segments have become so much older since the last commit that it is worth one of its own. */
+  get hasAged(): boolean {
+    const ages = quietAges(this.segments, this.parts.nowMillis());
+    if (ages.size === 0) return false;
+    const stored = readAges(this.parts.meta);
+    for (const [writer, { segment, millis }] of ages) {
+      const before = stored.get(writer);
+      if (before?.segment !== segment || before.millis < millis) return true;
+    }
+    return false;
+  }
+
+  private unless(key: string, value: MetaValue): readonly MetaChange[] {
+    return JSON.stringify(this.parts.meta.get(key) ?? []) === JSON.stringify(value) ? [] : [{ key, value }];
   }
 
   /** Takes the next message; returns the bytes of rows that came into memory. @throws DbError: memory lacks something of it */
@@ -162,9 +195,16 @@ export class Follower {
   }
 
   private segmentOf({ writer, segment }: RecordOrigin, begins: boolean, first: number): WriterSegment {
+    const now = this.parts.nowMillis();
     const known = begins ? undefined : this.segments.of(writer);
+    if (known !== undefined) {
+      known.heardMillis = now;
+      return known;
+    }
+    const before = this.agesBefore.get(writer);
+    const millis = before?.segment === segment ? before.millis : 0;
     // One that began before this process read the log: its rows are in files, or it is closed.
-    return known ?? this.segments.begin({ writer, segment, first, seenMillis: this.parts.nowMillis() });
+    return this.segments.begin({ writer, segment, first, seenMillis: now - millis, heardMillis: now });
   }
 
   private takeEntry(entry: DecodedEntry, { sequence }: FollowedRecord, segment: WriterSegment, hasRows: boolean): number {

@@ -3,6 +3,7 @@
  *
  *   log/start    the number from which records have to be read again, and what was known of the writers there
  *   log/closed   segments of which nothing counts that came later: it goes with the next commit, whatever that is
+ *   log/ages     how long owners have known segments of writers that say nothing: so that these are closed though owners change often
  */
 import { corrupted, type DbError } from "../../base/error.ts";
 import type { MetaStore, MetaValue } from "../../storage/meta-store/meta-store.ts";
@@ -13,6 +14,9 @@ import type { SavedWriters } from "../log/writers.ts";
 export const START_KEY = "log/start";
 /** Key of the segments that were closed. */
 export const CLOSED_KEY = "log/closed";
+
+/** Key of how old segments are. */
+export const AGES_KEY = "log/ages";
 
 /** Where the log begins. */
 export interface LogStart {
@@ -46,20 +50,42 @@ export function startEntry({ number, from, writers }: LogStart & { readonly writ
 
 /** @throws DbError StorageUnavailable when the entry is broken */
 export function readClosed(meta: Pick<MetaStore, "get">): Map<WriterId, ClosedSegment> {
-  const value = meta.get(CLOSED_KEY) ?? [];
   const closed = new Map<WriterId, ClosedSegment>();
-  if (!Array.isArray(value)) throw broken(CLOSED_KEY);
-  for (const one of value as readonly MetaValue[]) {
-    const [writer, segment, through] = Array.isArray(one) ? (one as readonly MetaValue[]) : [];
-    if (!isCount(writer) || !isCount(segment) || !isCount(through)) throw broken(CLOSED_KEY);
-    closed.set(writerId(writer), { segment, through });
-  }
+  for (const [writer, segment, through] of triplesOf(CLOSED_KEY, meta)) closed.set(writerId(writer), { segment, through });
   return closed;
 }
 
 /** The entry of closed segments. */
 export function closedEntry(closed: ReadonlyMap<WriterId, ClosedSegment>): MetaValue {
   return Array.from(closed, ([writer, { segment, through }]) => [writer, segment, through]);
+}
+
+/** A segment, and for how many milliseconds at least it has been in the log. */
+export interface AgedSegment {
+  readonly segment: number;
+  readonly millis: number;
+}
+
+/** @throws DbError StorageUnavailable when the entry is broken */
+export function readAges(meta: Pick<MetaStore, "get">): Map<WriterId, AgedSegment> {
+  const ages = new Map<WriterId, AgedSegment>();
+  for (const [writer, segment, millis] of triplesOf(AGES_KEY, meta)) ages.set(writerId(writer), { segment, millis });
+  return ages;
+}
+
+/** The entry of ages. */
+export function agesEntry(ages: ReadonlyMap<WriterId, AgedSegment>): MetaValue {
+  return Array.from(ages, ([writer, { segment, millis }]) => [writer, segment, millis]);
+}
+
+function triplesOf(key: string, meta: Pick<MetaStore, "get">): readonly (readonly [number, number, number])[] {
+  const value = meta.get(key) ?? [];
+  if (!Array.isArray(value)) throw broken(key);
+  return (value as readonly MetaValue[]).map((one) => {
+    const [a, b, c] = Array.isArray(one) ? (one as readonly MetaValue[]) : [];
+    if (!isCount(a) || !isCount(b) || !isCount(c)) throw broken(key);
+    return [a, b, c];
+  });
 }
 
 function fieldsOf(key: string, value: MetaValue): { readonly [field: string]: MetaValue } {

@@ -22,8 +22,10 @@ export interface WriterSegment {
   readonly segment: number;
   /** The message that its first record begins in. */
   readonly first: number;
-  /** When this process saw it, monotonic milliseconds. */
+  /** Since when it has been in the log at least, monotonic milliseconds of this process: it was seen then, or by owners before. */
   readonly seenMillis: number;
+  /** When a record of it came last. */
+  heardMillis: number;
   readonly translator: SeriesTranslator;
   /** By region: the largest sequence of its rows, as far as they are not known to be flushed. */
   readonly rows: Map<TableId, number>;

@@ -13,6 +13,8 @@ export interface LogStream {
   readonly ledger: LogHolders;
   /** Bytes of all segments. */
   bytes(): number;
+  /** Bytes that take as long to read as what flushes let go of, which many small messages do not. Absent: `bytes()`. */
+  weight?(): number;
   /** The newest segment that the ledger may know of. */
   head(): number;
   /** The largest sequence that was read from it or told of, as far as its owner knows; undefined when there was none. */

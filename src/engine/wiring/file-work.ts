@@ -57,7 +57,7 @@ function makeScheduler({ limits }: FileWorkParts, ground: Ground, flusher: Flush
   const { wal, live, trimmer, gate, memory, shared, scheduler, logger, troubles } = ground;
   const host = {
     regions: () => live.regions(),
-    logBytes: () => trimmer.bytes,
+    logBytes: () => trimmer.weight,
     logHolders: () => trimmer.holders(),
     logRecords: () => wal.queued().records,
     untoldBytes: () => shared.untoldBytes,
