@@ -45,7 +45,8 @@ export class NatsLeases implements Leases {
   }
 
   async take(name: LeaseName, value: string, { signal }: CallOptions = {}): Promise<Lease | "held"> {
-    if (!isLeaseName(name)) throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
+    if (!isLeaseName(name))
+      throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
     for (let round = 0; round < ADOPT_ROUNDS; round++) {
       const last = await this.lastOf(name, signal);
       if (last.held !== undefined && last.held.holder !== this.identity) return "held";
