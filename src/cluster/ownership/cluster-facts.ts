@@ -1,7 +1,7 @@
 import type { ClusterFacts, ClusterNode } from "../../query/system-facts.ts";
 import type { ClusterStatus } from "./status.ts";
 
-/** What `information_schema` shows of a cluster: frontends, then data nodes. @param self the frontend that is asked, which knows more of itself */
+/** What `information_schema` shows of a cluster: frontends, then data nodes. @param self the frontend that is asked */
 export function clusterFactsOf({ frontends, nodes, shards }: ClusterStatus, self: ClusterNode): ClusterFacts {
   const others = frontends.map(({ id, httpAddress: address, version, startedAtMillis: startMillis }): ClusterNode => {
     return { id, role: "frontend", address, version, startMillis, isDraining: false };

