@@ -98,6 +98,13 @@ test("the directory knows frontends by id in order, and none whose value it cann
   expect(directory.frontends()).toEqual([]);
 });
 
+test("a lease of no shard, as a version without frontends sees theirs at NATS, is passed over and not named", async () => {
+  const { cluster, time, logged, directory } = made();
+  await memoryPort(cluster, "p").leases.take("lease.frontend-a", valueText());
+  await time.sleep(100);
+  expect([directory.frontends(), directory.nodes(), directory.claimOf(0), logged.entries]).toEqual([[], [], undefined, []]);
+});
+
 test("above the most frontends that there may be, one more is passed over, and named", async () => {
   const { cluster, time, logged, directory } = made();
   const { leases } = memoryPort(cluster, "p");
