@@ -99,6 +99,17 @@ test("with certificates, only those of the authority are let in", async () => {
   }
 });
 
+test("with TLS that asks for no certificate, the secret says who is let in", async () => {
+  const authority = await certificateAuthority();
+  const { ca } = authority;
+  const { port } = listen({ secret: SECRET, tls: await authority.signed("b", 2) });
+  expect(await gapsOf(`127.0.0.1:${port}`, { secret: SECRET, tls: { ca } })).toEqual([]);
+  const { ca: other } = await certificateAuthority();
+  for (const credentials of [{ tls: { ca } }, { secret: SECRET, tls: { ca: other } }, { secret: SECRET }]) {
+    expect(await gapsOf(`127.0.0.1:${port}`, credentials)).toHaveLength(1);
+  }
+});
+
 test("without secret and certificates only this machine is let in", async () => {
   const outside = Object.values(networkInterfaces())
     .flat()
