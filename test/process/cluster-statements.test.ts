@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { NATS_SERVER } from "../support/cluster/nats-server.ts";
 import { TestCluster } from "../support/cluster/test-cluster.ts";
 import { postSql, queryRows, type Rows } from "../support/http-client.ts";
@@ -23,6 +24,8 @@ type Account = "all" | "other" | "reader" | "stranger";
 interface Frontend {
   readonly process: VarveProcess;
   readonly url: string;
+  /** `host:port`. */
+  readonly mysql: string;
 }
 
 function headersOf(account: Account): Readonly<Record<string, string>> {
@@ -62,7 +65,8 @@ describe.skipIf(NATS_SERVER === undefined)(
         VARVE__USER_PROVIDER: `static_user_provider:cmd:${ACCOUNTS.join(",")}`,
       });
       started.push(process);
-      return { process, url: String((await process.logged("ready"))["address"]) };
+      const { address, mysql } = await process.logged("ready");
+      return { process, url: String(address), mysql: String(mysql) };
     }
 
     async function rows({ url }: Frontend, text: string, account: Account = "all"): Promise<Rows["rows"]> {
@@ -72,6 +76,19 @@ describe.skipIf(NATS_SERVER === undefined)(
     /** What a statement answers, or fails with. */
     async function answer({ url }: Frontend, text: string, account: Account = "all"): Promise<string> {
       return (await postSql(url, text, { headers: headersOf(account) })).text;
+    }
+
+    /** What MySQL's SHOW WARNINGS tells after a statement. */
+    async function warningsOf({ mysql }: Frontend, text: string): Promise<readonly string[]> {
+      const [host = "", port = ""] = mysql.split(":");
+      const connection = await createConnection({ host, port: Number(port), user: "all", password: "a-secret" });
+      try {
+        await connection.query(text);
+        const [warnings] = await connection.query<RowDataPacket[]>("SHOW WARNINGS");
+        return warnings.map((row) => String(row["Message"]));
+      } finally {
+        await connection.end();
+      }
     }
 
     /** Ids of statements that one frontend lists of another, but for those that ask. */
@@ -172,6 +189,7 @@ describe.skipIf(NATS_SERVER === undefined)(
         ).toMatchObject({
           frontend: "one",
         });
+        expect(await warningsOf(two, "SHOW PROCESSLIST")).toEqual(["statements of one are not listed: no answer"]);
         expect(await answer(two, `KILL '${id}'`)).toContain(`cannot kill statement ${id}: frontend one does not answer`);
         one.process.signal("SIGCONT");
         await until(async () => (await answer(two, `KILL '${id}'`)).includes('"affectedrows"'), "it answers again");
