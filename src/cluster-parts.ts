@@ -7,7 +7,10 @@ import { CatalogMirror } from "./cluster/catalog/catalog-mirror.ts";
 import { openNatsPort } from "./cluster/nats/nats-port.ts";
 import type { ClusterPort } from "./cluster/port/cluster-port.ts";
 import { portFailureOf } from "./cluster/port/port-error.ts";
+import type { InternalListenerOptions } from "./cluster/serve/internal-listener.ts";
+import type { NodeCredentials } from "./cluster/wire/http-transport.ts";
 import { nodeNameOf } from "./config/cluster-check.ts";
+import type { ClusterSettings } from "./config/cluster-settings.ts";
 import { internalAccessOf, type InternalAccess, natsAccessOf } from "./config/nats-access.ts";
 import type { Role } from "./config/role.ts";
 import type { Settings } from "./config/settings.ts";
@@ -72,4 +75,19 @@ export async function openClusterParts(
   });
   opened.defer(() => mirror.close());
   return { port, mirror, internal, nodeName };
+}
+
+/** Where a part listens to others, and to whom. */
+export function internalListenerOf({ bindAddr }: ClusterSettings, { secret, tlsMode, tls }: InternalAccess): InternalListenerOptions {
+  const { host: hostname, port } = bindAddr;
+  const { ca, cert, key } = tls;
+  if (tlsMode === "disable" || cert === undefined || key === undefined) return { hostname, port, secret };
+  return { hostname, port, secret, tls: { cert, key, ca: tlsMode === "mutual" ? ca : undefined } };
+}
+
+/** How others know a part, and it them. */
+export function credentialsOf({ secret, tlsMode, tls }: InternalAccess): NodeCredentials {
+  if (tlsMode === "disable") return { secret };
+  const { ca, cert, key } = tls;
+  return { secret, tls: { ca, cert: tlsMode === "mutual" ? cert : undefined, key: tlsMode === "mutual" ? key : undefined } };
 }

@@ -17,12 +17,12 @@ import { DataNode } from "./cluster/ownership/data-node.ts";
 import { registerShardMetrics } from "./cluster/ownership/ownership-metrics.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import { RunningRequests } from "./cluster/serve/running-requests.ts";
-import { type ShardListener, type ShardListenerOptions, startShardListener } from "./cluster/serve/listener.ts";
+import { type ShardListener, startShardListener } from "./cluster/serve/listener.ts";
 import { serveMetrics } from "./cluster/serve/serve-metrics.ts";
 import { ShardService } from "./cluster/serve/shard-service.ts";
 import { shardOpener } from "./cluster/shard/open-shard.ts";
 import type { OpenShard } from "./cluster/shard/shard-host.ts";
-import { type ClusterParts, openClusterParts } from "./cluster-parts.ts";
+import { type ClusterParts, internalListenerOf, openClusterParts } from "./cluster-parts.ts";
 import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
@@ -193,16 +193,9 @@ async function serveFrontends(
   };
   const bodies = new MemoryPool(memory, "request_bodies", memory.bytesMax * BODIES_PART);
   const known = { registry: metrics, metrics: served, pool: bodies, clock: systemClock, logger };
-  const listener = startShardListener(listenerOptions(settings, parts.internal), { service, drain, ...known });
+  const listener = startShardListener(internalListenerOf(settings.cluster, parts.internal), { service, drain, ...known });
   opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
   return listener;
-}
-
-function listenerOptions({ cluster }: Settings, { secret, tlsMode, tls }: InternalAccess): ShardListenerOptions {
-  const { host: hostname, port } = cluster.bindAddr;
-  const { ca, cert, key } = tls;
-  if (tlsMode === "disable" || cert === undefined || key === undefined) return { hostname, port, secret };
-  return { hostname, port, secret, tls: { cert, key, ca: tlsMode === "mutual" ? ca : undefined } };
 }
 
 function urlOf({ port }: ShardListener, { cluster }: Settings, { tlsMode }: InternalAccess): string {

@@ -1,7 +1,7 @@
 /**
  * A frontend of a cluster, wired from its settings: everything that clients talk to, and no rows.
  *
- *   NATS ─► catalogue, owners of shards ─► engine without rows ─► facade ─► servers
+ *   NATS ─► catalogue, owners of shards ─► engine without rows ─► facade ─► servers ─► other frontends
  *
  * `stop` goes the other way, as does a start that fails.
  */
@@ -15,18 +15,20 @@ import { openAccounts, serveClients } from "./clients.ts";
 import { Frontend } from "./cluster/frontend/frontend.ts";
 import { registerLaneMetrics } from "./cluster/lanes/lane-metrics.ts";
 import { clusterFactsOf } from "./cluster/ownership/cluster-facts.ts";
-import type { Directory } from "./cluster/ownership/directory.ts";
 import { begun, FollowedDirectory } from "./cluster/ownership/followed-directory.ts";
 import { registerClusterMetrics } from "./cluster/ownership/ownership-metrics.ts";
 import { statusOf } from "./cluster/ownership/status.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
+import type { ClusterPort } from "./cluster/port/cluster-port.ts";
+import { AskedFrontends } from "./cluster/statements/asked-frontends.ts";
 import { HttpTransport } from "./cluster/wire/http-transport.ts";
 import { NodeShardClient } from "./cluster/wire/node-shard-client.ts";
-import { openClusterParts } from "./cluster-parts.ts";
-import { FreshDb } from "./db/fresh-db.ts";
+import { credentialsOf, openClusterParts } from "./cluster-parts.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
+import { FreshDb } from "./db/fresh-db.ts";
 import { type Foundation, layFoundation, useTimeZone } from "./foundation.ts";
+import { joinFrontends } from "./frontend-peers.ts";
 import type { ClusterFacts, ClusterNode } from "./query/system-facts.ts";
 import type { RunningServer } from "./running-server.ts";
 import { probeAddresses } from "./servers.ts";
@@ -51,25 +53,26 @@ export async function startFrontend(settings: Settings, log: RootLog, onBug: (er
   probeAddresses(settings);
   const foundation = layFoundation(settings, log, opened);
   const over = Promise.withResolvers<string>();
-  const { frontend, directory, shards, nodeName } = await openFrontend(
-    settings,
-    log,
-    { ...foundation, onBug, onOver: over.resolve },
-    opened,
-  );
+  const openedFrontend = await openFrontend(settings, log, { ...foundation, onBug, onOver: over.resolve }, opened);
+  const { frontend, directory, shards, nodeName, others } = openedFrontend;
   const self = selfOf(nodeName);
   const { engine, workers } = frontend;
   registerLaneMetrics(foundation.metrics, () => frontend.laneFigures);
   registerClusterMetrics(foundation.metrics, () => statusOf(directory, shards));
   let address = "";
   const cluster = (): ClusterFacts => clusterFactsOf(statusOf(directory, shards), { ...self, address, memoryBytes: residentBytes() });
-  const local = await openStatements(settings, log, engine, { ...foundation, workers, cluster }, opened);
+  const local = await openStatements(settings, log, engine, { ...foundation, workers, cluster, others }, opened);
   const db = new FreshDb(local, (signal) => frontend.refresh(signal));
   const clients = { ...foundation, ...accounts, role: "frontend" as const, db, ingestThreads: 0, onBug };
   const { http, addresses } = await serveClients(settings, log, clients, opened);
-  address = new URL(http.url).host;
+  const told = { ...openedFrontend, startedAtMillis: self.startMillis, statements: local.statements, metrics: foundation.metrics };
+  const peers = await joinFrontends(settings.cluster, log, http, { ...told, onOver: over.resolve }, opened);
+  address = peers.httpAddress;
   const millis = Math.round(systemClock.monotonicMillis() - started);
-  logger.info({ address: http.url, ...addresses, shards: settings.cluster.shards, version: VERSION, millis }, "ready");
+  logger.info(
+    { address: http.url, ...addresses, internal: peers.address, shards: settings.cluster.shards, version: VERSION, millis },
+    "ready",
+  );
   const running = opened.move();
   return {
     url: http.url,
@@ -92,9 +95,13 @@ type Given = Pick<Foundation, "memory" | "scheduler" | "metrics"> & {
 /** A frontend, and what it knows of its cluster. */
 interface OpenFrontend {
   readonly frontend: Frontend;
-  readonly directory: Directory;
+  readonly directory: FollowedDirectory;
   readonly shards: number;
   readonly nodeName: string;
+  readonly port: ClusterPort;
+  readonly internal: InternalAccess;
+  /** Asked about their statements. */
+  readonly others: AskedFrontends;
 }
 
 /** This process, for `information_schema.cluster_info`; where it listens is known later. */
@@ -137,7 +144,8 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
   });
   opened.defer(() => frontend.close());
   dropUnfinished(frontend, log.logger("main"));
-  return { frontend, directory, shards, nodeName };
+  const others = new AskedFrontends({ self: nodeName, directory, transport, logger });
+  return { frontend, directory, shards, nodeName, port, internal, others };
 }
 
 /** Begins to drop tables that a CREATE TABLE AS left half-way: by whom it was asked is gone long since. */
@@ -145,11 +153,4 @@ function dropUnfinished({ engine }: Frontend, logger: Logger): void {
   engine.dropUnfinished(systemClock.nowMillis() - UNFINISHED_MILLIS).catch((error: unknown) => {
     logger.warn({ error: errorText(error) }, "cannot drop tables that were left unfinished; tried again at the next start");
   });
-}
-
-/** How data nodes know a frontend, and it them. */
-function credentialsOf({ secret, tlsMode, tls }: InternalAccess): ConstructorParameters<typeof HttpTransport>[0] {
-  if (tlsMode === "disable") return { secret };
-  const { ca, cert, key } = tls;
-  return { secret, tls: { ca, cert: tlsMode === "mutual" ? cert : undefined, key: tlsMode === "mutual" ? key : undefined } };
 }

@@ -14,6 +14,7 @@ import type { Tracer } from "./base/trace/tracer.ts";
 import { buildInfo } from "./build-info.ts";
 import type { Settings } from "./config/settings.ts";
 import { LocalDb, type StatementLimits } from "./db/local-db.ts";
+import type { OtherFrontends } from "./db/other-frontends.ts";
 import { SlowQueryTable } from "./db/slow-queries/slow-query-table.ts";
 import { StatementWatch } from "./db/statement-watch.ts";
 import { registerCompactionMetrics, registerExpiryMetric } from "./engine/compaction/compaction-metrics.ts";
@@ -43,6 +44,8 @@ interface StatementParts extends Omit<Foundation, "pages"> {
   readonly workers: Workers | undefined;
   /** Of a frontend. */
   readonly cluster?: () => ClusterFacts;
+  /** Of a frontend. */
+  readonly others?: OtherFrontends;
 }
 
 /** Opens the facade; `opened` closes it. @throws DbError StorageUnavailable */
@@ -50,7 +53,7 @@ export async function openStatements(
   settings: Settings,
   log: RootLog,
   engine: Engine,
-  { memory, metrics, tracer, scheduler, workers, cluster }: StatementParts,
+  { memory, metrics, tracer, scheduler, workers, cluster, others }: StatementParts,
   opened: AsyncDisposableStack,
 ): Promise<LocalDb> {
   const spill = await openPrivateSpill(settings, log, cluster === undefined);
@@ -60,7 +63,7 @@ export async function openStatements(
   const watch = statementWatch(settings, { metrics, logger: log.logger("query") }, tracer);
   const limits = { ...statementLimits(settings, memory), spill, workers, plans, watch };
   for (const each of [workers, limits.calls]) opened.defer(() => each?.close?.());
-  const known = { ...buildInfo(), ...(cluster === undefined ? {} : { cluster }) };
+  const known = { ...buildInfo(), ...(cluster === undefined ? {} : { cluster }), others };
   const db = new LocalDb(engine, scheduler, limits, known, externalFiles(settings.storage));
   const slow = keepSlowStatements(settings, db, watch, log);
   opened.defer(() => slow?.flush());

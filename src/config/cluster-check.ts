@@ -13,7 +13,7 @@ export function nodeNameOf({ nodeId }: Pick<ClusterSettings, "nodeId">, machine:
   return nodeId ?? (machine.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, NAME_CHARACTERS_MAX) || "node");
 }
 
-/** Where others reach a data node, `host:port`. @param port the one that it listens on, where the system chose it */
+/** Where others reach a data node or a frontend, `host:port`. @param port the one that it listens on, where the system chose it */
 export function advertisedAddressOf({ advertiseAddr, bindAddr }: ClusterSettings, port: number = bindAddr.port): string {
   const { host } = bindAddr;
   return advertiseAddr ?? (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
@@ -74,8 +74,7 @@ function checkInternal(cluster: ClusterSettings, role: Role, start: string): voi
     throw new ConfigError(`${start} with both \`cluster.secret\` and \`cluster.secret_path\`: there is one secret`);
   }
   checkPair("cluster.tls", tlsCertPath, tlsKeyPath, start);
-  const needsCert = tlsMode === "mutual" || (tlsMode === "require" && role === "datanode");
-  if (needsCert && tlsCertPath === "") {
+  if (tlsMode !== "disable" && tlsCertPath === "") {
     throw new ConfigError(`${start}: \`cluster.tls.mode\` "${tlsMode}" needs \`cluster.tls.cert_path\` and \`cluster.tls.key_path\``);
   }
   const needsCa = tlsMode === "mutual" || (tlsMode === "require" && role === "frontend");
@@ -85,6 +84,12 @@ function checkInternal(cluster: ClusterSettings, role: Role, start: string): voi
   if (tlsMode !== "mutual" && secret === undefined && secretPath === "") {
     throw new ConfigError(
       `${start} without \`cluster.secret\`: frontends and data nodes know each other by it, unless \`cluster.tls.mode\` is "mutual"`,
+    );
+  }
+  const { host } = cluster.bindAddr;
+  if (cluster.advertiseAddr === undefined && (host === "0.0.0.0" || host === "::")) {
+    throw new ConfigError(
+      `${start}: others cannot reach it at ${host}, where \`cluster.bind_addr\` listens; set \`cluster.advertise_addr\``,
     );
   }
 }
@@ -98,12 +103,6 @@ function checkFiles({ storage, cluster }: Settings, start: string): void {
     throw new ConfigError(
       `${start} with data files of its own, as others take its shards over; set \`storage.type\` "S3", ` +
         "or `cluster.shared_dir` to a folder that all see",
-    );
-  }
-  const { host } = cluster.bindAddr;
-  if (cluster.advertiseAddr === undefined && (host === "0.0.0.0" || host === "::")) {
-    throw new ConfigError(
-      `${start}: others cannot reach it at ${host}, where \`cluster.bind_addr\` listens; set \`cluster.advertise_addr\``,
     );
   }
 }

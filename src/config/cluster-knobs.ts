@@ -49,7 +49,9 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     kind: optional(nodeId),
     default: undefined,
     example: "node-1",
-    reason: "Names a data node among the living: no two at a time may have one. Unset: the machine's name.",
+    reason:
+      "Names a data node among the living, or a frontend among those: no two at a time may have one. Unset: the machine's name, so that " +
+      "of two frontends on one machine each needs one.",
   },
   shards: {
     key: "cluster.shards",
@@ -97,14 +99,16 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     key: "cluster.bind_addr",
     kind: address,
     default: { host: "127.0.0.1", port: 3001 },
-    reason: "Where a data node listens for frontends and other nodes. It is for machines of the cluster alone.",
+    reason:
+      "Where a data node, or a frontend, listens for frontends. It is for machines of the cluster alone. Unset at a frontend: at a port " +
+      "of 127.0.0.1 that is free; others must reach it for SHOW PROCESSLIST and KILL.",
   },
   advertiseAddr: {
     key: "cluster.advertise_addr",
     kind: optional(hostAndPort),
     default: undefined,
     example: "node-1.varve:3001",
-    reason: "Where others reach a data node. Unset: at cluster.bind_addr, which then must be an address of one network card.",
+    reason: "Where others reach a data node or a frontend. Unset: at cluster.bind_addr, which then must be an address of one network card.",
   },
   sharedDir: {
     key: "cluster.shared_dir",
@@ -133,7 +137,7 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     key: "cluster.tls.mode",
     kind: choice("disable", "require", "mutual"),
     default: "disable",
-    reason: "Between frontends and data nodes. require: nodes show a certificate. mutual: both sides do, and no secret is needed.",
+    reason: "Between frontends and data nodes. require: who listens shows a certificate. mutual: both sides do, and no secret is needed.",
   },
   tlsCertPath: {
     key: "cluster.tls.cert_path",

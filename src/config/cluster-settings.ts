@@ -2,7 +2,7 @@
 import type { ByteLength, DurationMillis } from "../base/units.ts";
 import type { Address } from "./address.ts";
 
-/** How the listener of a data node encrypts: not, with its own certificate, or with certificates of both sides. */
+/** How the internal listener of a data node or a frontend encrypts: not, with its own certificate, or with certificates of both sides. */
 export type ClusterTlsMode = "disable" | "require" | "mutual";
 
 /** `[cluster]`. */
@@ -22,7 +22,7 @@ export interface ClusterSettings {
   readonly callMs: DurationMillis;
   /** What a query sees: all that was acknowledged before it, or all that its frontend acknowledged. */
   readonly consistency: "all" | "session";
-  /** Where a data node listens for the others of the cluster. */
+  /** Where a data node or a frontend listens for the others of the cluster. */
   readonly bindAddr: Address;
   /** `host:port` under which others reach it; undefined: `bindAddr`. */
   readonly advertiseAddr: string | undefined;

@@ -93,9 +93,21 @@ describe("a part of a cluster", () => {
   });
 
   test("knows whose certificates count", () => {
+    const own = { VARVE__CLUSTER__TLS__CERT_PATH: "c", VARVE__CLUSTER__TLS__KEY_PATH: "k" };
     const env = { ...NEEDED, VARVE__CLUSTER__TLS__MODE: "require" };
-    checkRefused("frontend", { env }, '`cluster.tls.mode` "require" needs `cluster.tls.ca_cert_path`');
-    expect(start("frontend", { env: { ...env, VARVE__CLUSTER__TLS__CA_CERT_PATH: "a" } }).warnings).toEqual([]);
+    const ca = { VARVE__CLUSTER__TLS__CA_CERT_PATH: "a" };
+    checkRefused("frontend", { env: { ...env, ...ca } }, '`cluster.tls.mode` "require" needs `cluster.tls.cert_path`');
+    checkRefused("frontend", { env: { ...env, ...own } }, '`cluster.tls.mode` "require" needs `cluster.tls.ca_cert_path`');
+    expect(start("frontend", { env: { ...env, ...own, ...ca } }).warnings).toEqual([]);
+  });
+
+  test("listens at a free port of this machine, unless it is told where others reach it", () => {
+    expect(start("frontend", { env: NEEDED }).settings.cluster.bindAddr).toEqual({ host: "127.0.0.1", port: 0 });
+    const env = { ...NEEDED, VARVE__CLUSTER__BIND_ADDR: "0.0.0.0:3001" };
+    checkRefused("frontend", { env }, "others cannot reach it at 0.0.0.0, where `cluster.bind_addr` listens; set `cluster.advertise_addr`");
+    const { cluster } = start("frontend", { env: { ...env, VARVE__CLUSTER__ADVERTISE_ADDR: "frontend-1:3001" } }).settings;
+    expect([advertisedAddressOf(cluster), cluster.bindAddr.port]).toEqual(["frontend-1:3001", 3001]);
+    expect(renderConfig(start("frontend", { env: NEEDED }).settings, "frontend")).toContain('bind_addr = "127.0.0.1:0"');
   });
 
   test("with certificates of both sides needs no secret", () => {

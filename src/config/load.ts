@@ -13,7 +13,7 @@ import type { HelpLine } from "./help.ts";
 import type { Knob } from "./knob.ts";
 import { ALL_KNOBS, KNOBS } from "./knobs.ts";
 import { type RawSetting, readRaw } from "./layer.ts";
-import { ENV_PREFIXES, type Role, whyUnused } from "./role.ts";
+import { defaultsOf, ENV_PREFIXES, type Role, whyUnused } from "./role.ts";
 import type { Settings, StorageSettings } from "./settings.ts";
 import { ENV_PREFIX_ALIAS } from "./start-flags.ts";
 
@@ -73,7 +73,7 @@ function readAll(command: StartCommand, sources: Sources): ReadSettings {
   const env = readEnv(sources.env, prefixes, role);
   const file = command.configFile === undefined ? undefined : readConfigFile(command.configFile, sources.readFile, role);
   const raws = new Map([...env.values, ...(file?.values ?? []), ...command.values]);
-  const values = new Map<string, unknown>();
+  const values = new Map(defaultsOf(role));
   const warnings = [...command.warnings, ...(file?.warnings ?? []), ...env.warnings];
   for (const knob of ALL_KNOBS) {
     const raw = raws.get(knob.key);

@@ -1,5 +1,7 @@
 /** What a process is: a server of its own, or a part of a cluster. What a role does not use is told, never ignored in silence. */
 
+import type { Address } from "./address.ts";
+
 /** See the file header. */
 export type Role = "standalone" | "frontend" | "datanode";
 
@@ -37,7 +39,6 @@ const UNUSED: Readonly<Record<Role, readonly Unused[]>> = {
         storage.write_buffer_limit storage.flush_interval storage.compaction storage.compaction_trigger cluster.shared_dir`,
       why: "data nodes keep the rows",
     },
-    { keys: "cluster.bind_addr cluster.advertise_addr", why: "nobody asks a frontend but clients" },
   ],
   datanode: [
     {
@@ -71,6 +72,18 @@ export function whyUnused(role: Role, key: string): string | undefined {
 
 /** Entries of the table, for its test: each names a key or a section. */
 export const UNUSED_KEYS: readonly string[] = Object.values(WHY).flatMap((why) => [...why.keys()]);
+
+/** Defaults of a role that differ from those of all: frontends of one machine each take a port that is free, and tell it. */
+const DEFAULTS: Readonly<Record<Role, ReadonlyMap<string, unknown>>> = {
+  standalone: new Map(),
+  frontend: new Map([["cluster.bind_addr", { host: "127.0.0.1", port: 0 } satisfies Address]]),
+  datanode: new Map(),
+};
+
+/** Values of keys that are not set, where a role has others than the knobs. */
+export function defaultsOf(role: Role): ReadonlyMap<string, unknown> {
+  return DEFAULTS[role];
+}
 
 /** Keys that files of the contract have for a role, and ours of the same meaning, which win. Source: contract http.md 1.5, 7.2. */
 const ALIASES: Readonly<Record<Role, ReadonlyMap<string, string>>> = {

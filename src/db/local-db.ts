@@ -39,7 +39,7 @@ import { openRowIntake } from "../query/statement/rows/row-intake.ts";
 import type { RowIntake } from "../table/rows/row-intake.ts";
 import type { SchemaLookup, WriteBatch, WriteOptions, Writer, WriteResult } from "../table/write-batch.ts";
 import { authorize, authorizeStatement, may } from "./authorize.ts";
-import type { Action, User } from "./auth/user.ts";
+import type { Action } from "./auth/user.ts";
 import { withoutValues } from "./auth/without-values.ts";
 import type { DdlRequest } from "../../proto/gen/greptime/v1/ddl_pb.js";
 import { statementOf } from "./definitions/statement-of.ts";
@@ -52,6 +52,8 @@ import { openQuery } from "./query-permit.ts";
 import { LocalPromql } from "./promql/local-promql.ts";
 import type { PromqlLimits } from "./promql/promql-query.ts";
 import type { ReadPermit } from "./read-permit.ts";
+import { KnownStatements } from "./known-statements.ts";
+import type { OtherFrontends } from "./other-frontends.ts";
 import { RunningStatements } from "./running-statements.ts";
 import type { Session } from "./session.ts";
 import type { StatementWatch } from "./statement-watch.ts";
@@ -108,7 +110,10 @@ function understood(text: string, { connection }: Session): string {
 }
 
 /** What the build knows of itself, and a frontend of its cluster. */
-export type BuildFacts = Pick<SystemFacts, "version" | "commit" | "branch" | "cluster">;
+export interface BuildFacts extends Pick<SystemFacts, "version" | "commit" | "branch" | "cluster"> {
+  /** Of a frontend. */
+  readonly others?: OtherFrontends | undefined;
+}
 
 /** Longest wait of a timer; a longer one would fire at once. */
 const TIMER_MILLIS_MAX = 2 ** 31 - 1;
@@ -119,6 +124,7 @@ const HEALTHY: Health = { ok: true, reason: undefined, parts: [] };
 export class LocalDb implements Db {
   readonly schemas: SchemaLookup;
   readonly promql: LocalPromql;
+  readonly statements: KnownStatements;
   private readonly engine: EngineFacade;
   private readonly clock: Clock;
   private readonly scheduler: Scheduler;
@@ -139,7 +145,8 @@ export class LocalDb implements Db {
     this.limits = limits;
     this.files = files;
     this.schemas = engine;
-    this.running = new RunningStatements(clock);
+    this.running = new RunningStatements(clock, build.others?.self);
+    this.statements = new KnownStatements(this.running, build.others, () => limits.watch?.killed());
     this.plans = limits.plans ?? new KnownPlans(0);
     this.atOnce = new AtOnce({ catalog: engine, clock, plans: this.plans, watch: limits.watch });
     const room = { ...limits, running: this.running, clock };
@@ -296,16 +303,10 @@ export class LocalDb implements Db {
     };
   }
 
-  /** What a user sees of the server: who may not do everything sees and ends statements of its own. */
-  private factsFor(user: User): SystemFacts {
-    const of = user.mode === "rw" ? undefined : user.name;
-    return { ...this.system, statements: () => this.running.list(of), kill: (id) => this.kill(id, of) };
-  }
-
-  private kill(id: string, of: string | undefined): boolean {
-    const isKilled = this.running.kill(id, of);
-    if (isKilled) this.limits.watch?.killed();
-    return isKilled;
+  /** What a user sees of the server. */
+  private factsFor(session: Session, signal: AbortSignal): SystemFacts {
+    const { statements } = this;
+    return { ...this.system, statements: () => statements.list(session, signal), kill: (id) => statements.kill(id, session, signal) };
   }
 
   /** Runs one statement of a text. */
@@ -451,7 +452,7 @@ export class LocalDb implements Db {
     const { engine, clock, scheduler } = this;
     const promql = this.promql.rowEngine;
     const files = this.files?.until(signal);
-    const system = this.factsFor(session.user);
+    const system = this.factsFor(session, signal);
     const openRoom = (): QueryRoom => this.openRoom();
     const admit = (until: AbortSignal): Promise<void> => engine.admit(until);
     return {

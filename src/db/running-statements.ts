@@ -1,6 +1,6 @@
 /**
- * The statements that run, for SHOW PROCESSLIST, `information_schema.process_list` and KILL. As many as requests run at a time, which
- * the servers bound; each holds the beginning of its text.
+ * The statements that run in this process, for SHOW PROCESSLIST, `information_schema.process_list` and KILL. As many as requests run at a
+ * time, which the servers bound; each holds the beginning of its text.
  */
 import type { Clock } from "../base/clock.ts";
 import { DbError } from "../base/error.ts";
@@ -20,6 +20,12 @@ interface Entry {
   readonly controller: AbortController;
 }
 
+/**
+ * What became of a statement that was to end: "none": there is none of that id; "denied": it is not one of the account's own, whether
+ * there is such a statement or not.
+ */
+export type KillOutcome = "killed" | "none" | "denied";
+
 /** A statement that has begun. */
 export interface BegunStatement {
   /** The beginning of its text, without secrets. */
@@ -33,11 +39,14 @@ export interface BegunStatement {
 /** See the file header. */
 export class RunningStatements {
   private readonly clock: Clock;
+  private readonly frontend: string;
   private readonly entries: Map<string, Entry> = new Map();
   private next = 1;
 
-  constructor(clock: Clock) {
+  /** @param frontend name of this process among others; empty: there are none */
+  constructor(clock: Clock, frontend = "") {
     this.clock = clock;
+    this.frontend = frontend;
   }
 
   /** Puts a statement on the list; the caller ends it. */
@@ -47,11 +56,12 @@ export class RunningStatements {
     parent: AbortSignal,
     deadline: Deadline = NO_DEADLINE,
   ): BegunStatement {
-    const id = String(this.next++);
+    const { frontend } = this;
+    const id = this.idOf(String(this.next++));
     const { controller, done } = cancelledWith(parent, deadline);
     const query = shownText(text);
     const startMillis = Number(this.clock.nowNanos() / 1_000_000n);
-    this.entries.set(id, { user: user.name, statement: { id, database, query, client, startMillis }, controller });
+    this.entries.set(id, { user: user.name, statement: { id, frontend, database, query, client, startMillis }, controller });
     return {
       query,
       signal: controller.signal,
@@ -73,20 +83,17 @@ export class RunningStatements {
     return entries.filter(({ user }) => of === undefined || user === of).map(({ statement }) => statement);
   }
 
-  /**
-   * Ends a statement; false when there is none of that id.
-   *
-   * @param of the account that may end its own only; undefined: any
-   * @throws DbError PermissionDenied for an id that is not one of its own, whether there is such a statement or not
-   */
-  kill(id: string, of?: string): boolean {
-    const entry = this.entries.get(id);
-    if (of !== undefined && entry?.user !== of) {
-      const why = "you have no statement of that id; to end those of others takes an account that may read and write";
-      throw new DbError(StatusCode.PermissionDenied, `cannot kill statement ${id.slice(0, 20)}: ${why}`);
-    }
-    entry?.controller.abort(new DbError(StatusCode.Cancelled, `Query has been cancelled: statement ${id} was killed`));
-    return entry !== undefined;
+  /** Ends a statement. @param id a number alone is of this process @param of the account that may end its own only; undefined: any */
+  kill(id: string, of?: string): KillOutcome {
+    const full = /^\d+$/.test(id) ? this.idOf(id) : id;
+    const entry = this.entries.get(full);
+    if (of !== undefined && entry?.user !== of) return "denied";
+    entry?.controller.abort(new DbError(StatusCode.Cancelled, `Query has been cancelled: statement ${full} was killed`));
+    return entry === undefined ? "none" : "killed";
+  }
+
+  private idOf(number: string): string {
+    return this.frontend === "" ? number : `${this.frontend}/${number}`;
   }
 }
 

@@ -2,8 +2,10 @@
 
 /** A statement that runs. */
 export interface RunningStatement {
-  /** Unique in the life of the process. */
+  /** Unique in the life of the process; of a cluster's frontend its name, "/" and a number. */
   readonly id: string;
+  /** Name of the frontend that it runs on; empty in a process that is no part of a cluster. */
+  readonly frontend: string;
   readonly database: string;
   /** Text of the request it came in, cut. */
   readonly query: string;
@@ -58,10 +60,15 @@ export interface SystemFacts {
   readonly startMillis: number;
   /** Absent: this process is no part of a cluster. */
   readonly cluster?: () => ClusterFacts;
-  /** Statements that run now and that the user may see, oldest first. */
-  statements(): readonly RunningStatement[];
-  /** Ends a statement; false when there is none of that id. @throws DbError PermissionDenied for one that the user may not end */
-  kill(id: string): boolean;
+  /** Statements that run now and that the user may see, oldest first; in a cluster, of all frontends that answer. */
+  statements(): readonly RunningStatement[] | Promise<readonly RunningStatement[]>;
+  /**
+   * Ends a statement, wherever it runs; false when there is none of that id.
+   *
+   * @throws DbError PermissionDenied for one that the user may not end; in a cluster InvalidArguments where no frontend of that name lives,
+   *   StorageUnavailable where it does not answer
+   */
+  kill(id: string): boolean | Promise<boolean>;
 }
 
 /** The facts of a server that knows none: for tests and tools. */

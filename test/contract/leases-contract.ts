@@ -88,7 +88,8 @@ function oneHolds(it: It, open: Open): void {
   it("leases: a name that is none is refused", async () => {
     const fixture = await open();
     const port = await fixture.connect();
-    for (const name of ["lease.", "lease.*", "lease.>", "node.a.b", "node.a b", `node.${"x".repeat(65)}`] as const) {
+    const none = ["lease.", "lease.*", "lease.>", "node.a.b", "node.a b", `node.${"x".repeat(65)}`, "frontend.", "frontend.a.b"] as const;
+    for (const name of none) {
       expect(await failureName(port.leases.take(name, ""))).toBe("denied");
     }
     expect(given(await port.leases.take(`node.${"x".repeat(64)}`, "")).number).toBeGreaterThan(0);
@@ -136,6 +137,20 @@ function watchersSee(it: It, open: Open): void {
     controller.abort();
     await watching;
     expect(told).toEqual(["lease.0=v1", "lease.0=v2", "node.x=n", "node.x=-", "lease.0=-"]);
+  });
+
+  it("leases: one of a frontend, however long its name, is told of by that name", async () => {
+    const fixture = await open();
+    const [a, b] = [await fixture.connect(), await fixture.connect()];
+    const name = `frontend.${"x".repeat(64)}` as const;
+    const lease = given(await a.leases.renew(given(await a.leases.take(name, "v1")), "v2"));
+    expect([lease.name, await b.leases.take(name, "b")]).toEqual([name, "held"]);
+    for await (const { leases } of b.leases.watch()) {
+      expect([...leases].map(([key, { value, holder }]) => [key, value, holder])).toEqual([[name, "v2", a.identity]]);
+      break;
+    }
+    await a.leases.release(lease);
+    expect(given(await b.leases.take(name, "b")).name).toBe(name);
   });
 
   it("leases: a watcher of none is told so at once, and fails when its port is closed", async () => {

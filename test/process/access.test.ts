@@ -75,8 +75,8 @@ test("KILL ends a statement that waits for a store, and its account may end it i
   const listed = "SELECT id FROM information_schema.process_list WHERE query LIKE 'COPY cpu FROM%'";
   let id: Cell | undefined;
   while (id === undefined) id = (await queryRows(server.url, listed, as("all"))).rows[0]?.[0];
-  expect((await postSql(server.url, `KILL ${String(id)}`, as("reader"))).status).toBe(403);
-  expect((await postSql(server.url, `KILL ${String(id)}`, as("writer"))).status).toBe(200);
+  expect((await postSql(server.url, `KILL '${String(id)}'`, as("reader"))).status).toBe(403);
+  expect((await postSql(server.url, `KILL '${String(id)}'`, as("writer"))).status).toBe(200);
   const { text } = await waiting;
   expect(text).toContain(`statement ${String(id)} was killed`);
 });

@@ -61,9 +61,10 @@ describe("compose.yaml", () => {
   });
 
   test("gives its parts settings that they take, and that belong together", () => {
-    for (const [, service] of named("frontend-")) {
+    for (const [name, service] of named("frontend-")) {
       const { http, cluster } = settingsOf(service.command, environmentOf(service));
       expect([http.addr.port, cluster.natsUser, cluster.replicas]).toEqual([4000, "frontend", 3]);
+      expect([cluster.nodeId, cluster.bindAddr.port, cluster.advertiseAddr]).toEqual([name, 3001, `${name}:3001`]);
       for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:40\d\d:400\d$/);
     }
     for (const [name, service] of named("datanode-")) {
@@ -196,7 +197,12 @@ describe("kubernetes/", () => {
     const own = env.map(({ name, value, valueFrom }) => {
       const key = valueFrom?.secretKeyRef?.key;
       if (key !== undefined) expect(secrets).toContain(key);
-      return [name, key === undefined ? (value ?? "varve-datanode-0").replace("$(POD_NAME)", "varve-datanode-0") : SECRET] as const;
+      return [
+        name,
+        key === undefined
+          ? (value ?? "varve-datanode-0").replace("$(POD_NAME)", "varve-datanode-0").replace("$(POD_IP)", "10.0.0.7")
+          : SECRET,
+      ] as const;
     });
     return Object.fromEntries([...maps, ...own]);
   }
@@ -214,6 +220,7 @@ describe("kubernetes/", () => {
           expect([cluster.nodeId, cluster.advertiseAddr]).toEqual(["varve-datanode-0", "varve-datanode-0.varve-datanode:3001"]);
           expect(Number(storage.cacheBytesMax)).toBe(40 * 1024 ** 3);
         }
+        if (cluster.natsUser === "frontend") expect([cluster.bindAddr.port, cluster.advertiseAddr]).toEqual([3001, "10.0.0.7:3001"]);
         const ports = container.ports.map(({ name }) => name);
         for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"] as const)
           expect(ports).toContain(container[probe]?.httpGet.port as string);

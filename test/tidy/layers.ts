@@ -50,6 +50,7 @@ const WIRING: readonly string[] = [
   "clients.ts",
   "build-info.ts",
   "frontend.ts",
+  "frontend-peers.ts",
   "datanode.ts",
   "cluster-parts.ts",
   "running-server.ts",

@@ -94,7 +94,7 @@ const HOUSES: Readonly<Record<string, House>> = {
       ["ownership"],
       ["wire"],
       ["remote", "serve"],
-      ["frontend"],
+      ["frontend", "statements"],
     ],
     contracts: [],
   },

@@ -13,6 +13,7 @@ import type { CallOptions } from "../port/message.ts";
 import { PortError } from "../port/port-error.ts";
 import type { Appends } from "./appends.ts";
 import { type HeldMessage, heldBy, leaseMessage, MARKER_HEADER, RELEASED } from "./lease-message.ts";
+import { isLeaseName, leaseSubject } from "./lease-subject.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { storedMessage } from "./stored-message.ts";
 import { watchLeases } from "./watch-leases.ts";
@@ -21,7 +22,6 @@ import { watchLeases } from "./watch-leases.ts";
 const RELEASED_SECONDS = 1;
 /** Times that an answer that got lost is made up for. */
 const ADOPT_ROUNDS = 4;
-const NAME = /^(?:lease|node)\.[\w-]{1,64}$/;
 
 /** The last message of a lease's subject. */
 interface Last {
@@ -45,7 +45,8 @@ export class NatsLeases implements Leases {
   }
 
   async take(name: LeaseName, value: string, { signal }: CallOptions = {}): Promise<Lease | "held"> {
-    if (!NAME.test(name)) throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
+    if (!isLeaseName(name))
+      throw new PortError("denied", "cannot hold a lease of this name: letters, digits, _ and - may follow the point");
     for (let round = 0; round < ADOPT_ROUNDS; round++) {
       const last = await this.lastOf(name, signal);
       if (last.held !== undefined && last.held.holder !== this.identity) return "held";
@@ -87,13 +88,13 @@ export class NatsLeases implements Leases {
     const seconds = value === RELEASED ? RELEASED_SECONDS : this.ttlMillis / 1000;
     const headers = { "Nats-TTL": `${seconds}s`, "Nats-Expected-Last-Subject-Sequence": String(last) };
     const endsAtMillis = this.link.clock.monotonicMillis() + this.ttlMillis;
-    const to = { what: `hold ${name}`, stream: "LEASE", subject: name, headers, signal };
+    const to = { what: `hold ${name}`, stream: "LEASE", subject: leaseSubject(name), headers, signal };
     const number = await this.appends.append(leaseMessage(this.identity, value), to);
     return number === "refused" ? "refused" : { name, number, endsAtMillis };
   }
 
   private async lastOf(name: LeaseName, signal?: AbortSignal): Promise<Last> {
-    const message = await storedMessage(this.link, "LEASE", { last_by_subj: name }, signal);
+    const message = await storedMessage(this.link, "LEASE", { last_by_subj: leaseSubject(name) }, signal);
     if (message === undefined) return { number: 0, held: undefined };
     const isMarker = message.headers.includes(`${MARKER_HEADER}:`);
     return { number: message.number, held: isMarker ? undefined : heldBy(message.bytes) };

@@ -1,6 +1,6 @@
 /**
  * What each part of a cluster may do at NATS: the permissions of its user. They keep a part from what is another's: a frontend cannot
- * append to a manifest, hold a lease or delete a stream, an operator's look changes nothing.
+ * append to a manifest, live as a data node or delete a stream, an operator's look changes nothing.
  *
  * They are no wall between parts that distrust each other: whoever may make consumers can have messages sent to any subject.
  */
@@ -37,6 +37,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsRole, NatsPermissions>> = {
       "log.*",
       "catalog",
       SNAPSHOTS,
+      "lease.*", // Its own (`lease-subject.ts`). One of a shard means nothing without `node.*` and `manifest.*`.
       ...READING,
       PULLING,
       MAKING,

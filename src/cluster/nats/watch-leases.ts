@@ -5,6 +5,7 @@
 import type { LeaseChanges, LeaseState } from "../port/leases.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
 import { heldBy, MARKER_HEADER } from "./lease-message.ts";
+import { leaseNameOf } from "./lease-subject.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { type PulledMessage, PulledMessages } from "./pulled-messages.ts";
 import { streamInfo } from "./streams.ts";
@@ -59,8 +60,9 @@ async function* heldInSession(link: NatsLink, signal: AbortSignal | undefined): 
 
 function apply(leases: Map<string, LeaseState>, { subject, number, bytes, header }: PulledMessage): void {
   const held = header(MARKER_HEADER) === "" ? heldBy(bytes) : undefined;
-  if (held === undefined) leases.delete(subject);
-  else leases.set(subject, { ...held, number });
+  const name = leaseNameOf(subject);
+  if (held === undefined) leases.delete(name);
+  else leases.set(name, { ...held, number });
 }
 
 function differences(before: ReadonlyMap<string, LeaseState>, now: ReadonlyMap<string, LeaseState>): Set<string> {

@@ -1,11 +1,15 @@
 import type { ClusterFacts, ClusterNode } from "../../query/system-facts.ts";
 import type { ClusterStatus } from "./status.ts";
 
-/** What `information_schema` shows of a cluster. @param self the frontend that is asked; others of its kind are not known */
-export function clusterFactsOf({ nodes, shards }: ClusterStatus, self: ClusterNode): ClusterFacts {
+/** What `information_schema` shows of a cluster: frontends, then data nodes. @param self the frontend that is asked */
+export function clusterFactsOf({ frontends, nodes, shards }: ClusterStatus, self: ClusterNode): ClusterFacts {
+  const others = frontends.map(({ id, httpAddress: address, version, startedAtMillis: startMillis }): ClusterNode => {
+    return { id, role: "frontend", address, version, startMillis, isDraining: false };
+  });
+  const all = [self, ...others.filter(({ id }) => id !== self.id)];
   return {
     nodes: [
-      self,
+      ...all.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
       ...nodes.map(({ id, address, version, startedAtMillis, isDraining }) => ({
         id,
         role: "datanode" as const,

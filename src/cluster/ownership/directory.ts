@@ -24,6 +24,21 @@ export interface KnownNode {
   readonly failing: ReadonlyMap<number, string>;
 }
 
+/** A frontend that lives. */
+export interface KnownFrontend {
+  /** From its configuration: the same after a restart. */
+  readonly id: string;
+  /** "host:port" of its internal listener. */
+  readonly address: string;
+  /** "host:port" where it speaks HTTP with clients. */
+  readonly httpAddress: string;
+  /** Of its port: another after a restart. */
+  readonly identity: string;
+  readonly startedAtMillis: number;
+  /** Of the server. */
+  readonly version: string;
+}
+
 /** How far a shard is on a node, not more than some seconds ago. */
 export interface ShardProgress {
   /** Of its manifest. */
@@ -71,6 +86,8 @@ export interface Directory {
   claimOf(shard: number): ShardClaim | undefined;
   /** Nodes that live, by id in order, draining ones too. */
   nodes(): readonly KnownNode[];
+  /** Frontends that live, by id in order. */
+  frontends(): readonly KnownFrontend[];
   /** What the owner of a shard tells of it; undefined where there is none, or it told nothing yet. */
   lagOf(shard: number): ShardProgress | undefined;
   /**

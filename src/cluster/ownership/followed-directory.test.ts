@@ -172,6 +172,7 @@ test("status is plain data of all nodes and shards, read without being a member"
   const nobody: Partial<ShardStatus> = { nodeId: undefined, applied: undefined, lagRecords: undefined, memoryBytes: undefined };
   const its = { nodeId: "a", assignedId: "a" };
   expect(structuredClone(status)).toEqual({
+    frontends: [],
     nodes: [
       {
         id: "a",

@@ -3,6 +3,7 @@
  *
  *   lease.<s> ─► who holds it, opens, serves ──┐
  *   node.<id> ─► where it is, what it tells ───┴─► an owner: a lease that serves, of a node that lives under the same holder
+ *   frontend.<id> ─► where it is
  *
  * Values that cannot be read are skipped and named once in the log: other versions wrote them, or nobody should have.
  */
@@ -11,8 +12,9 @@ import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { LeaseChanges, Leases, LeaseState } from "../port/leases.ts";
 import { type PortFailure, portFailureOf } from "../port/port-error.ts";
-import type { Directory, KnownNode, ShardClaim, ShardOwner, ShardProgress } from "./directory.ts";
-import { CLUSTER_SHARDS_MAX, JOIN_MILLIS, FOLLOW_AGAIN_MILLIS, LAG_RECORD_BYTES, NODES_MAX } from "./limits.ts";
+import type { Directory, KnownFrontend, KnownNode, ShardClaim, ShardOwner, ShardProgress } from "./directory.ts";
+import { decodeFrontendValue } from "./frontend-value.ts";
+import { CLUSTER_SHARDS_MAX, FOLLOW_AGAIN_MILLIS, FRONTENDS_MAX, JOIN_MILLIS, LAG_RECORD_BYTES, NODES_MAX } from "./limits.ts";
 import { isNodeId } from "./node-id.ts";
 import { decodeNodeValue } from "./node-value.ts";
 import { decodeShardValue } from "./shard-value.ts";
@@ -37,6 +39,7 @@ export interface KnownShardLease {
 
 const LEASE = /^lease\.(0|[1-9]\d{0,3})$/;
 const NODE = /^node\.(.*)$/;
+const FRONTEND = /^frontend\.(.*)$/;
 
 /** See the file header. */
 export class FollowedDirectory implements Directory {
@@ -45,6 +48,7 @@ export class FollowedDirectory implements Directory {
   ownershipVersion = 0;
   private readonly parts: DirectoryParts;
   private readonly known = new Map<string, KnownNode>();
+  private readonly knownFrontends = new Map<string, KnownFrontend>();
   private readonly leases = new Map<number, KnownShardLease>();
   /** Highest epoch that was told of each shard. */
   private readonly epochs = new Map<number, number>();
@@ -95,6 +99,15 @@ export class FollowedDirectory implements Directory {
   nodes(): readonly KnownNode[] {
     this.sorted ??= [...this.known.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
     return this.sorted;
+  }
+
+  frontends(): readonly KnownFrontend[] {
+    return [...this.knownFrontends.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** A frontend that lives. */
+  frontend(id: string): KnownFrontend | undefined {
+    return this.knownFrontends.get(id);
   }
 
   /** A node that lives. */
@@ -158,7 +171,11 @@ export class FollowedDirectory implements Directory {
 
   /** A watch that begins tells what is held, not what was let go since the one before it. */
   private forgetUntold({ leases }: LeaseChanges): void {
-    const names = [...[...this.known.keys()].map((id) => `node.${id}`), ...[...this.leases.keys()].map((shard) => `lease.${shard}`)];
+    const names = [
+      ...[...this.known.keys()].map((id) => `node.${id}`),
+      ...[...this.knownFrontends.keys()].map((id) => `frontend.${id}`),
+      ...[...this.leases.keys()].map((shard) => `lease.${shard}`),
+    ];
     const gone = names.filter((name) => !leases.has(name));
     this.take({ leases, changed: new Set(gone) }, gone);
   }
@@ -169,8 +186,10 @@ export class FollowedDirectory implements Directory {
       if (state === undefined) this.reported.delete(name);
       const shard = LEASE.exec(name)?.[1];
       const id = NODE.exec(name)?.[1];
+      const frontend = FRONTEND.exec(name)?.[1];
       if (shard !== undefined && Number(shard) < CLUSTER_SHARDS_MAX) this.takeShard(Number(shard), name, state);
       else if (id !== undefined && isNodeId(id)) this.takeNode(id, name, state);
+      else if (frontend !== undefined && isNodeId(frontend)) this.takeFrontend(frontend, name, state);
     }
     this.change.resolve();
     this.change = Promise.withResolvers<void>();
@@ -187,18 +206,37 @@ export class FollowedDirectory implements Directory {
 
   private takeNode(id: string, name: string, state: LeaseState | undefined): void {
     const before = this.known.get(id);
-    const value = state && this.read(name, () => decodeNodeValue(state.value));
-    const isHolder = value !== undefined && value.identity === state?.holder;
-    if (value !== undefined && !isHolder) this.report(name, "its identity is not its holder's");
-    const isOneOfTooMany = isHolder && before === undefined && this.known.size >= NODES_MAX;
-    if (isOneOfTooMany) this.report(name, `there are ${NODES_MAX} nodes already`);
-    const isSound = isHolder && !isOneOfTooMany;
-    const now = isSound ? { id, ...value } : undefined;
+    const isTooMany = before === undefined && this.known.size >= NODES_MAX;
+    const value = this.readHolders(name, state, decodeNodeValue, isTooMany ? `there are ${NODES_MAX} nodes already` : undefined);
+    const now = value && { id, ...value };
     if (now === undefined) this.known.delete(id);
     else this.known.set(id, now);
     this.sorted = undefined;
     const isSame = before?.identity === now?.identity && before?.isDraining === now?.isDraining && before?.address === now?.address;
     if (!isSame) this.ownershipVersion++;
+  }
+
+  private takeFrontend(id: string, name: string, state: LeaseState | undefined): void {
+    const isTooMany = !this.knownFrontends.has(id) && this.knownFrontends.size >= FRONTENDS_MAX;
+    const refusal = isTooMany ? `there are ${FRONTENDS_MAX} frontends already` : undefined;
+    const value = this.readHolders(name, state, decodeFrontendValue, refusal);
+    if (value === undefined) this.knownFrontends.delete(id);
+    else this.knownFrontends.set(id, { id, ...value });
+  }
+
+  /** What who holds a lease says of itself; undefined: nobody does, it cannot be read, or it is refused. @param refusal why it is */
+  private readHolders<T extends { readonly identity: string }>(
+    name: string,
+    state: LeaseState | undefined,
+    decode: (text: string) => T,
+    refusal: string | undefined,
+  ): T | undefined {
+    const value = state && this.read(name, () => decode(state.value));
+    if (value === undefined) return undefined;
+    const why = value.identity === state?.holder ? refusal : "its identity is not its holder's";
+    if (why === undefined) return value;
+    this.report(name, why);
+    return undefined;
   }
 
   private read<T>(name: string, decode: () => T): T | undefined {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { LEASE_VALUE_BYTES_MAX } from "../port/limits.ts";
-import { decodeNodeValue, encodeNodeValue, isAddress, type NodeValue } from "./node-value.ts";
+import { decodeNodeValue, encodeNodeValue, type NodeValue } from "./node-value.ts";
 import { decodeShardValue, encodeShardValue } from "./shard-value.ts";
-import { ValueError } from "./value-fields.ts";
+import { isAddress, ValueError } from "./value-fields.ts";
 
 const NODE: NodeValue = {
   address: "10.0.0.7:3001",

@@ -8,6 +8,9 @@ export const CLUSTER_SHARDS_MAX = 1024;
 /** Most data nodes of a cluster. Reason: each tells all others each second; above it nodes are passed over, and named in the log. */
 export const NODES_MAX = 2048;
 
+/** Most frontends of a cluster. Reason: each asks all others what runs there; above it they are passed over, and named in the log. */
+export const FRONTENDS_MAX = 256;
+
 /** Pairs of a shard and a node that there can be. Reason: a score and the place of its pair fit into one double, 53 bits. */
 export const PAIRS_MAX: number = 2 ** 21;
 assert(CLUSTER_SHARDS_MAX * NODES_MAX <= PAIRS_MAX, "all shards have a score for all nodes");
@@ -81,7 +84,7 @@ export const STOP_MILLIS = 15_000;
 /** What a record counts in bytes where only their number is known. Reason: lanes under load send 25 KiB to 1 MiB. */
 export const LAG_RECORD_BYTES: number = 64 * 1024;
 
-/** Most characters of an address, an identity and a version in a node's value. */
+/** Most characters of an address, an identity and a version in a member's value. */
 export const ADDRESS_CHARACTERS_MAX = 255;
 /** See `ADDRESS_CHARACTERS_MAX`. */
 export const IDENTITY_CHARACTERS_MAX = 128;

@@ -2,9 +2,13 @@
 import { expect, test } from "bun:test";
 import { NATS_SERVER, NatsServers } from "../../../test/support/cluster/nats-server.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
+import { permissionsBlock } from "../nats/permissions.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
+import { portFailureOf } from "../port/port-error.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { DataNode } from "./data-node.ts";
+import { FollowedDirectory } from "./followed-directory.ts";
+import { FrontendMember } from "./frontend-member.ts";
 import { assign } from "./ranking.ts";
 import { systemTimers } from "./timers.ts";
 
@@ -59,6 +63,45 @@ test.skipIf(NATS_SERVER === undefined)(
       expect(ousted).toEqual(["cannot stay in the cluster as node a: the connection was closed"]);
       await c.stop();
     } finally {
+      for (const port of ports) await port.close();
+      await servers.dispose();
+    }
+  },
+  60_000,
+);
+
+test.skipIf(NATS_SERVER === undefined)(
+  "frontends over NATS know each other; one whose user may not hold its lease, as before this version, is told so",
+  async () => {
+    const before = permissionsBlock("frontend").replace(/^.*"lease\.\*".*\n/m, "");
+    expect(before).not.toContain("lease");
+    const users = [`{ user: now, password: "secret-v", permissions: ${permissionsBlock("frontend")} }`];
+    const servers = await NatsServers.start({ users: [...users, `{ user: before, password: "secret-v", permissions: ${before} }`] });
+    const ports: ClusterPort[] = [];
+    const opened: FollowedDirectory[] = [];
+    const { logger } = recordingLogger();
+    const join = async (id: string, user: string): Promise<FollowedDirectory> => {
+      const credentials = { kind: "password", user, password: "secret-v" } as const;
+      const port = await servers.connect({ shards: SHARDS, leaseSeconds: 2, credentials });
+      ports.push(port);
+      const { leases, identity } = port;
+      const directory = FollowedDirectory.follow({ leases, timers: systemTimers, logger });
+      opened.push(directory);
+      const facts = { id, address: `${id}:3001`, httpAddress: `${id}:4000`, version: "1.0.0", startedAtMillis: 1 };
+      await FrontendMember.join(facts, { leases, identity, timers: systemTimers, logger, directory }, () => undefined);
+      return directory;
+    };
+    try {
+      const directory = await join("a", "now");
+      const known = (): readonly string[] => directory.frontends().map(({ id }) => id);
+      await join("b", "now");
+      await until("a knows b", () => Bun.deepEquals(known(), ["a", "b"]));
+      const [refused] = await Promise.allSettled([join("c", "before")]);
+      expect(refused?.status === "rejected" && portFailureOf(refused.reason)).toBe("denied");
+      await ports[1]?.close();
+      await until("b is gone", () => Bun.deepEquals(known(), ["a"]));
+    } finally {
+      for (const directory of opened) await directory.close();
       for (const port of ports) await port.close();
       await servers.dispose();
     }

@@ -2,15 +2,8 @@
 import { assert } from "../../base/assert.ts";
 import { LEASE_VALUE_BYTES_MAX } from "../port/limits.ts";
 import type { KnownNode, ShardProgress } from "./directory.ts";
-import {
-  ADDRESS_CHARACTERS_MAX,
-  CLUSTER_SHARDS_MAX,
-  FAILING_MAX,
-  IDENTITY_CHARACTERS_MAX,
-  REASON_CHARACTERS_MAX,
-  VERSION_CHARACTERS_MAX,
-} from "./limits.ts";
-import { isWhole, ValueError, valueFields } from "./value-fields.ts";
+import { CLUSTER_SHARDS_MAX, FAILING_MAX, IDENTITY_CHARACTERS_MAX, REASON_CHARACTERS_MAX, VERSION_CHARACTERS_MAX } from "./limits.ts";
+import { isAddress, isWhole, ValueError, valueFields } from "./value-fields.ts";
 
 /** What a node says of itself. */
 export type NodeValue = Omit<KnownNode, "id">;
@@ -19,12 +12,6 @@ export type NodeValue = Omit<KnownNode, "id">;
 const VERSION = 1;
 const BASE = 36;
 const SHARD = /^[\da-z]{1,11}(?:\.[\da-z]{1,11}){4}$/;
-const HOST_AND_PORT = /^[^\s/@]{1,249}:\d{1,5}$/;
-
-/** Whether something can be the address of an internal listener. */
-export function isAddress(text: string): boolean {
-  return text.length <= ADDRESS_CHARACTERS_MAX && HOST_AND_PORT.test(text);
-}
 
 /** A node's value as text, at most `LEASE_VALUE_BYTES_MAX` bytes. Of shards that fail only the first `FAILING_MAX` are told. */
 export function encodeNodeValue(node: NodeValue): string {

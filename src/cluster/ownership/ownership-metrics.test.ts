@@ -21,6 +21,7 @@ test("a frontend tells nodes and shards by state, and who is furthest behind", a
   };
   const shard = { nodeId: "n", assignedId: "n", isKept: false, epoch: 1, applied: 1, memoryBytes: 1 };
   const status: ClusterStatus = {
+    frontends: [],
     nodes: [
       { ...node, isDraining: true },
       { ...node, id: "m", isDraining: false },

@@ -1,7 +1,7 @@
 /** What `cluster status` shows: plain data out of a directory. */
 import type { Logger } from "../../base/log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
-import type { Directory, ShardState } from "./directory.ts";
+import type { Directory, KnownFrontend, ShardState } from "./directory.ts";
 import { begun, FollowedDirectory } from "./followed-directory.ts";
 import { assign } from "./ranking.ts";
 import type { Timers } from "./timers.ts";
@@ -42,8 +42,12 @@ export interface ShardStatus {
   readonly memoryBytes: number | undefined;
 }
 
+/** A frontend that lives. */
+export type FrontendStatus = Omit<KnownFrontend, "identity">;
+
 /** See the file header. */
 export interface ClusterStatus {
+  readonly frontends: readonly FrontendStatus[];
   readonly nodes: readonly NodeStatus[];
   readonly shards: readonly ShardStatus[];
 }
@@ -55,6 +59,7 @@ export function statusOf(directory: Directory, shards: number): ClusterStatus {
   const assigned = assign(shards, able);
   const list = Array.from({ length: shards }, (_, shard) => shardStatus(directory, shard, assigned.get(shard)));
   return {
+    frontends: directory.frontends().map(({ identity: _, ...told }) => told),
     nodes: nodes.map(({ id, address, version, startedAtMillis, isDraining, shards: its, failing }) => ({
       id,
       address,

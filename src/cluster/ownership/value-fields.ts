@@ -1,5 +1,9 @@
 /** What the values of leases have in common: a JSON object with a version. Others wrote them, maybe another version of the server. */
 
+import { ADDRESS_CHARACTERS_MAX } from "./limits.ts";
+
+const HOST_AND_PORT = /^[^\s/@]{1,249}:\d{1,5}$/;
+
 /** Why a value is not what such values are, as a phrase. Where it is read it is an ordinary case. */
 export class ValueError extends Error {
   override readonly name = "ValueError";
@@ -8,6 +12,11 @@ export class ValueError extends Error {
 /** Whether something is a whole number from 0 on that a double holds. */
 export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Whether something can be the address of a listener. */
+export function isAddress(text: string): boolean {
+  return text.length <= ADDRESS_CHARACTERS_MAX && HOST_AND_PORT.test(text);
 }
 
 /** Fields of a value, unchecked. @throws ValueError it is no object, or its version is another */

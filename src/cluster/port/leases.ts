@@ -11,8 +11,11 @@
  */
 import type { CallOptions } from "./message.ts";
 
-/** `lease.<s>` of a shard's owner, `node.<id>` of one that lives. The rest is `A-Z a-z 0-9 _ -`, 1 to 64 of them. */
-export type LeaseName = `lease.${string}` | `node.${string}`;
+/**
+ * `lease.<s>` of a shard's owner, `node.<id>` and `frontend.<id>` of one that lives. What follows the point is `A-Z a-z 0-9 _ -`, 1 to 64
+ * of them.
+ */
+export type LeaseName = `lease.${string}` | `node.${string}` | `frontend.${string}`;
 
 /** One that this port holds, as far as it knows. */
 export interface Lease {

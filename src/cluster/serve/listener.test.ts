@@ -194,5 +194,5 @@ test("a body beyond the node's memory is refused before it is read", async () =>
 
 test("an address that is taken is an error of the world", () => {
   const [{ port }] = listen();
-  expect(() => listen({ port })).toThrow(`cannot listen to frontends on 127.0.0.1:${port}`);
+  expect(() => listen({ port })).toThrow(`cannot listen to the cluster on 127.0.0.1:${port}`);
 });

@@ -4,7 +4,7 @@
 export interface NodeRequest {
   /** "host:port" of its internal listener. */
   readonly address: string;
-  readonly path: "/v1/shard/fragment" | "/v1/shard/call";
+  readonly path: "/v1/shard/fragment" | "/v1/shard/call" | "/v1/statements/list" | "/v1/statements/kill";
   readonly body: Uint8Array<ArrayBuffer>;
   /** Whether the request may be sent over a connection that was used before: one that has died since leaves open whether it arrived. */
   readonly mayReuse: boolean;

@@ -34,6 +34,7 @@ const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource
     const { catalog, system = NO_FACTS, environment } = from;
     const sources = { catalog, system, now: environment.now, connectionId: environment.client?.id };
     if (table === "pg_catalog.pg_attribute") return attributeRows(table, sources, from, pace);
+    if (table === "process_list") return processRows(table, sources);
     const told = TOLD_OF_ROWS.get(table);
     return told === undefined ? informationRows(table, sources) : refreshedRows(table, told, sources);
   },
@@ -63,6 +64,15 @@ function refreshedRows(table: string, told: "figures" | "files", sources: Inform
     await Promise.allSettled(asked); // Whichever fails: no other is left behind.
     await Promise.all(asked);
     yield* informationRows(table, sources);
+  })();
+}
+
+/** Statements that run; in a cluster other frontends are asked for theirs. */
+function processRows(table: string, sources: InformationSources): Iterable<Batch> | AsyncIterable<Batch> {
+  const told = sources.system.statements();
+  if (!(told instanceof Promise)) return informationRows(table, { ...sources, statements: told });
+  return (async function* () {
+    yield* informationRows(table, { ...sources, statements: await told });
   })();
 }
 

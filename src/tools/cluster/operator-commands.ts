@@ -22,8 +22,8 @@ export async function runStatus(args: readonly string[], io: ToolIo): Promise<nu
   try {
     const view = await operator.view();
     const troubles = troublesOf(view);
-    const { server, nodes, shards, streams } = view;
-    const json = { server, nodes, shards, streams: [...streams.values()], troubles };
+    const { server, frontends, nodes, shards, streams } = view;
+    const json = { server, frontends, nodes, shards, streams: [...streams.values()], troubles };
     await io.out(flags.values.has("json") ? `${JSON.stringify(json)}\n` : statusText(view, systemClock.nowMillis()));
     return troubles.length === 0 ? 0 : 1;
   } finally {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NATS_SERVER, NatsServers } from "../../../test/support/cluster/nats-server.ts";
 import { permissionsBlock } from "../../cluster/nats/permissions.ts";
+import { encodeFrontendValue } from "../../cluster/ownership/frontend-value.ts";
 import { encodeNodeValue } from "../../cluster/ownership/node-value.ts";
 import { encodeShardValue } from "../../cluster/ownership/shard-value.ts";
 import type { ClusterPort } from "../../cluster/port/cluster-port.ts";
@@ -39,6 +40,7 @@ function fakeIo(said: Said, env: Readonly<Record<string, string>> = {}): ToolIo 
 
 const VIEW: ClusterView = {
   server: { name: "n1", version: "2.15.2" },
+  frontends: [{ id: "f", address: "10.0.0.3:3001", httpAddress: "10.0.0.3:4000", version: "1.0.0", startedAtMillis: 70_000 }],
   nodes: [
     {
       id: "a",
@@ -85,7 +87,10 @@ const VIEW: ClusterView = {
 };
 
 test("the status is a table, and what is wrong in words", () => {
-  expect(statusText(VIEW, 130_000)).toBe(`NATS 2.15.2, asked at n1; 2 data nodes, 3 shards
+  expect(statusText(VIEW, 130_000)).toBe(`NATS 2.15.2, asked at n1; 1 frontend, 2 data nodes, 3 shards
+
+FRONTEND  ADDRESS        HTTP           VERSION  UP
+f         10.0.0.3:3001  10.0.0.3:4000  1.0.0    60s
 
 NODE  ADDRESS        VERSION  UP   SHARDS  MEMORY
 a     10.0.0.1:3001  1.0.0    2m   2       3MiB
@@ -183,6 +188,8 @@ describe.skipIf(NATS_SERVER === undefined)(
         });
         await port.leases.take(`node.${id}`, value);
       }
+      const frontend = { address: "f:3001", httpAddress: "f:4000", identity: port.identity, startedAtMillis: 0, version: "1" };
+      await port.leases.take("frontend.f", encodeFrontendValue(frontend));
       for (const shard of [0, 1]) {
         const value = encodeShardValue({ nodeId: owner, epoch: 1, state: "serving", isKept: false });
         await port.leases.take(`lease.${shard}`, value);
@@ -209,7 +216,13 @@ describe.skipIf(NATS_SERVER === undefined)(
       const { out, status } = await run("status");
       expect(status).toBe(1); // Rendezvous gives each of two nodes one of two shards.
       expect(out).toContain("2 data nodes, 2 shards");
-      const json = JSON.parse((await run("status", "--json")).out) as { nodes: unknown[]; shards: unknown[]; streams: unknown[] };
+      const json = JSON.parse((await run("status", "--json")).out) as {
+        frontends: unknown[];
+        nodes: unknown[];
+        shards: unknown[];
+        streams: unknown[];
+      };
+      expect(json.frontends).toMatchObject([{ id: "f", httpAddress: "f:4000" }]);
       expect([json.nodes.length, json.shards.length, json.streams.length]).toEqual([2, 2, 5]);
       expect((await run("rebalance")).out).toContain("a: serves 2, should serve 1\nb: serves 0, should serve 1\n1 shard will move");
     });

@@ -1,6 +1,6 @@
 /** What `varve cluster status` prints. */
 import { printHumanSize } from "../../base/text/human-size.ts";
-import type { NodeStatus, ShardStatus } from "../../cluster/ownership/status.ts";
+import type { FrontendStatus, NodeStatus, ShardStatus } from "../../cluster/ownership/status.ts";
 import type { StreamLook } from "../../cluster/nats/cluster-look.ts";
 import { counted } from "../common/shown.ts";
 import type { ClusterView } from "./operator.ts";
@@ -10,11 +10,21 @@ const TROUBLES_MAX = 20;
 
 /** The whole text. @param nowMillis since 1970 */
 export function statusText(view: ClusterView, nowMillis: number): string {
-  const { server, nodes, shards, streams } = view;
+  const { server, frontends, nodes, shards, streams } = view;
   const troubles = troublesOf(view);
+  const parts = [counted(frontends.length, "frontend"), counted(nodes.length, "data node"), counted(shards.length, "shard")];
   return [
-    `NATS ${server.version}, asked at ${server.name}; ${counted(nodes.length, "data node")}, ${counted(shards.length, "shard")}`,
+    `NATS ${server.version}, asked at ${server.name}; ${parts.join(", ")}`,
     "",
+    ...(frontends.length === 0
+      ? []
+      : [
+          table(
+            FRONTEND_HEADS,
+            frontends.map((each) => frontendCells(each, nowMillis)),
+          ),
+          "",
+        ]),
     table(
       ["NODE", "ADDRESS", "VERSION", "UP", "SHARDS", "MEMORY", ""],
       nodes.map((node) => nodeCells(node, nowMillis)),
@@ -29,6 +39,8 @@ export function statusText(view: ClusterView, nowMillis: number): string {
     "",
   ].join("\n");
 }
+
+const FRONTEND_HEADS = ["FRONTEND", "ADDRESS", "HTTP", "VERSION", "UP"];
 
 /** What is not as it should be, most urgent first. */
 export function troublesOf({ nodes, shards, streams }: ClusterView): readonly string[] {
@@ -50,6 +62,10 @@ export function troublesOf({ nodes, shards, streams }: ClusterView): readonly st
 function troublesText(troubles: readonly string[]): string {
   const more = troubles.length - TROUBLES_MAX;
   return [...troubles.slice(0, TROUBLES_MAX).map((line) => `! ${line}`), ...(more > 0 ? [`! and ${more} more`] : [])].join("\n");
+}
+
+function frontendCells({ id, address, httpAddress, version, startedAtMillis }: FrontendStatus, nowMillis: number): readonly string[] {
+  return [id, address, httpAddress, version, ageText(nowMillis - startedAtMillis)];
 }
 
 function nodeCells(node: NodeStatus, nowMillis: number): readonly string[] {

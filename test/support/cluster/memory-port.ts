@@ -277,7 +277,7 @@ class MemoryLeases implements Leases {
   }
 
   async take(name: LeaseName, value: string, options?: CallOptions): Promise<Lease | "held"> {
-    if (!/^(?:lease|node)\.[\w-]{1,64}$/.test(name)) throw new PortError("denied", "cannot hold a lease of this name");
+    if (!/^(?:lease|node|frontend)\.[\w-]{1,64}$/.test(name)) throw new PortError("denied", "cannot hold a lease of this name");
     return (await this.put(name, value, 0, options)) ?? "held";
   }
 

@@ -193,7 +193,7 @@ class LivePage {
 
   private async drawRunning(): Promise<void> {
     const rows = await sqlObjects(
-      "SELECT id, schemas, query, client, elapsed_time FROM information_schema.process_list ORDER BY elapsed_time DESC LIMIT 50",
+      "SELECT id, schemas, query, client, frontend, elapsed_time FROM information_schema.process_list ORDER BY elapsed_time DESC LIMIT 50",
     );
     const others = rows.filter((row) => !String(row["query"]).includes("information_schema.process_list"));
     show(
@@ -210,7 +210,8 @@ class LivePage {
                 h(
                   "span",
                   { class: "statement-facts" },
-                  `${millisText(Number(row["elapsed_time"]))} · ${String(row["schemas"])} · ${String(row["client"])}`,
+                  `${millisText(Number(row["elapsed_time"]))} · ${String(row["schemas"])} · ${String(row["client"])}` +
+                    atFrontend(row["frontend"]),
                 ),
                 h("code", {}, String(row["query"]).slice(0, 500)),
                 button("Kill", () => void this.kill(String(row["id"])), { class: "danger" }),
@@ -259,4 +260,9 @@ class LivePage {
           ),
     );
   }
+}
+
+/** Where in a cluster a statement runs. */
+function atFrontend(name: unknown): string {
+  return name === "" ? "" : ` at ${String(name)}`;
 }

@@ -23,7 +23,7 @@ import { encodeNested } from "../../../column/nested.ts";
 import type { Scalar } from "../../../column/vector.ts";
 import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ViewInfo } from "../../../table/view.ts";
-import type { SystemFacts } from "../../system-facts.ts";
+import type { RunningStatement, SystemFacts } from "../../system-facts.ts";
 import type { BuiltInColumn } from "../common/computed-rows.ts";
 
 /** Values by column; what is left out is NULL. */
@@ -35,6 +35,8 @@ export interface InformationSources {
   readonly system: SystemFacts;
   /** Start of the statement, nanoseconds since the epoch. */
   readonly now: bigint;
+  /** What `system.statements` answered; absent: it was not asked. */
+  readonly statements?: readonly RunningStatement[] | undefined;
   /** Number of the connection that asks; undefined: it has none. */
   readonly connectionId?: number | undefined;
   /** Types of a view's columns; absent, or undefined for one that cannot be read: they are not known. */

@@ -73,16 +73,16 @@ function uptimeText(millis: number): string {
   return [...parts, `${rest}s`].join(" ");
 }
 
-/** Rows of `process_list`. */
-export function statementRows({ system, now }: InformationSources): readonly InformationRow[] {
+/** Rows of `process_list`: of the statements that were asked for. Clocks of frontends may differ, so that none is younger than nothing. */
+export function statementRows({ statements = [], now }: Pick<InformationSources, "statements" | "now">): readonly InformationRow[] {
   const nowMillis = now / 1_000_000n;
-  return system.statements().map(({ id, database, query, client, startMillis }) => ({
+  return statements.map(({ id, frontend, database, query, client, startMillis }) => ({
     id,
     catalog: CATALOG_NAME,
     schemas: database,
     query,
     client,
-    frontend: "",
+    frontend,
     start_timestamp: BigInt(startMillis),
     elapsed_time: nowMillis < BigInt(startMillis) ? 0n : nowMillis - BigInt(startMillis),
   }));

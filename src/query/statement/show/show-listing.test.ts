@@ -79,7 +79,7 @@ test("statements that run can be listed and ended", async () => {
   const killed: string[] = [];
   const system = {
     ...NO_FACTS,
-    statements: () => [{ id: "7", database: "public", query: "SELECT 1", client: "me", startMillis }],
+    statements: () => [{ id: "7", frontend: "", database: "public", query: "SELECT 1", client: "me", startMillis }],
     kill: (id: string) => killed.push(id) > 0 && id === "7",
   };
   const context: QueryContext = { ...fixture.context, system };

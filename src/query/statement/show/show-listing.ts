@@ -26,12 +26,12 @@ interface Listing {
 }
 
 /** The list that a statement asks for. @throws DbError TableNotFound, DatabaseNotFound; PlanQuery for a filter */
-export function showListing(statement: ShowListing, context: QueryContext): StatementResult {
-  const { headers, rows } = listingOf(statement, context);
+export async function showListing(statement: ShowListing, context: QueryContext): Promise<StatementResult> {
+  const { headers, rows } = await listingOf(statement, context);
   return rowsResult(headers, filtered(rows, headers, statement.filter, context));
 }
 
-function listingOf(statement: ShowListing, context: QueryContext): Listing {
+function listingOf(statement: ShowListing, context: QueryContext): Listing | Promise<Listing> {
   switch (statement.what) {
     case "columns":
       return columnsOf(statement, context);
@@ -206,8 +206,8 @@ function systemRow(database: string, name: string): InformationRow {
   return { table_name: name, engine, version: 11, row_format: "Fixed", table_collation: "utf8_bin" };
 }
 
-function processList({ full }: ShowListing, { catalog, clock, system = NO_FACTS }: QueryContext): Listing {
-  const rows = statementRows({ catalog, system, now: clock.nowNanos() });
+async function processList({ full }: ShowListing, { clock, system = NO_FACTS }: QueryContext): Promise<Listing> {
+  const rows = statementRows({ statements: await system.statements(), now: clock.nowNanos() });
   const elapsed: ColumnHeader = { name: "Elapsed Time", type: DURATION_MILLISECOND };
   if (!full) {
     const headers = [...textHeaders("Id", "Catalog", "Query"), elapsed];
