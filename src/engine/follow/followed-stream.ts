@@ -22,8 +22,8 @@ import { SEGMENT_OVER_MILLIS } from "./segment-ages.ts";
 import { hasRows, type WriterSegment } from "./writer-segments.ts";
 
 /**
- * What a message counts beside its bytes for when the log is long enough for flushes: whoever takes the shard over reads it. Number: a message
- * of one row takes 40 µs, in which 8 KiB of large ones are read (take-over of 40,000 such messages 2.9 s, of 250 MiB of batches 1 s).
+ * What a message counts beside its bytes when it is asked whether the log is long: whoever takes the shard over reads it. Number: a
+ * message of one row takes 40 µs, in which 8 KiB of large ones are read (40,000 such messages 2.9 s, 250 MiB of batches 1 s).
  */
 const MESSAGE_WEIGHT_BYTES: number = 8 * 1024;
 /**

@@ -128,7 +128,7 @@ export class Follower {
     else this.ahead = Math.max(this.ahead, flushed);
   }
 
-  /** What goes with each commit: flushed rows are believed by which records count, and segments do not become younger with another owner. */
+  /** What goes with each commit: flushed rows are believed by which records count, and segments stay as old as they are. */
   uncommitted(): readonly MetaChange[] {
     return [
       ...this.unless(CLOSED_KEY, closedEntry(this.closed)),
