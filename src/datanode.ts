@@ -42,6 +42,8 @@ const BODIES_PART = 1 / 8;
 const FREE_PART = 1 / 16;
 /** Log bytes, as a multiple of the memtable limit, at which the tables that hold the oldest part of a log are flushed. */
 const LOG_BYTES_PER_MEMTABLE_BYTE = 4;
+/** The same as a part of the room of a log: a full one refuses writes, and flushes take their time. */
+const LOG_PART = 1 / 4;
 /** Least memory of a table's rows in a shard before it is flushed, where many shards share what there is for writes. */
 const MEMTABLE_BYTES_MIN: number = 4 * 1024 * 1024;
 /** How long requests in flight may take at shutdown. */
@@ -124,7 +126,7 @@ function watchProcess({ memory, scheduler, metrics }: Foundation, opened: AsyncD
 
 /** What opens shards: all of them share files, threads, pages and memory. */
 function openerOf({ settings, log, foundation, parts, dataFolder, onBug }: NodeProcess, opened: AsyncDisposableStack): OpenShard {
-  const { storage } = settings;
+  const { storage, cluster } = settings;
   const { memory, scheduler, metrics, tracer, pages } = foundation;
   const { files, flusher, merger, outputBytesMax } = openClusterFiles(settings, dataFolder, { metrics, memory }, log.logger("storage"));
   opened.defer(() => flusher.close());
@@ -149,7 +151,7 @@ function openerOf({ settings, log, foundation, parts, dataFolder, onBug }: NodeP
     limits: {
       memtableBytes,
       writeBufferBytes: 2 * memtableBytes,
-      logBytesMax: storage.memtableBytes * LOG_BYTES_PER_MEMTABLE_BYTE,
+      logBytesMax: Math.min(storage.memtableBytes * LOG_BYTES_PER_MEMTABLE_BYTE, cluster.logBytesMax * LOG_PART),
       idleMillis: storage.flushIntervalMs === 0 ? Number.POSITIVE_INFINITY : storage.flushIntervalMs,
       stallMillis: Number.POSITIVE_INFINITY,
     },

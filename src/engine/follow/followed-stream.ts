@@ -71,15 +71,16 @@ export class FollowedStream implements LogStream {
     return this.parts.follower.takenBytes - this.startBytes;
   }
 
-  /** Messages count that flushes let go of: not those behind the beginning of a segment that cannot be closed yet. */
+  /** Of what flushes let go of: nothing else is a reason for one. */
   weight(): number {
-    const { follower, nowMillis } = this.parts;
+    const { follower, flushed, nowMillis } = this.parts;
+    const { segments, snapshots, applied, takenBytes } = follower;
     const now = nowMillis();
-    let end = follower.applied;
-    for (const { first, seenMillis } of follower.segments.current()) {
-      if (seenMillis + SEGMENT_OVER_MILLIS > now) end = Math.min(end, first - 1);
-    }
-    return this.bytes() + Math.max(0, end - follower.start.number) * MESSAGE_WEIGHT_BYTES;
+    const isYoung = ({ seenMillis }: WriterSegment): boolean => seenMillis + SEGMENT_OVER_MILLIS > now;
+    const { from, end } = segments.heldByRows(flushed, applied, isYoung);
+    if (end <= from) return 0;
+    const bytes = (end === applied ? takenBytes : (snapshots.bytesUpTo(end) ?? 0)) - (snapshots.bytesUpTo(from) ?? this.startBytes);
+    return Math.max(0, bytes) + (end - from) * MESSAGE_WEIGHT_BYTES;
   }
 
   head(): number {

@@ -87,6 +87,24 @@ export class WriterSegments {
     return oldest === undefined ? [] : [...oldest.rows.keys()];
   }
 
+  /**
+   * Messages `(from, end]` that only rows in memory keep: flushes let go of them.
+   *
+   * @param last of those that were taken
+   * @param mayGetMore whether a segment keeps the log from its first message on, whatever is flushed
+   */
+  heldByRows(flushed: FlushedSequences, last: number, mayGetMore: (segment: WriterSegment) => boolean): { from: number; end: number } {
+    let from = last;
+    let end = last;
+    for (const segment of this.newest.values()) {
+      const isOpen = mayGetMore(segment);
+      if (isOpen) end = Math.min(end, segment.first - 1);
+      if (isOpen || hasRows(segment, flushed)) from = Math.min(from, segment.first - 1);
+    }
+    for (const segment of this.former) if (hasRows(segment, flushed)) from = Math.min(from, segment.first - 1);
+    return { from, end };
+  }
+
   /** Bytes of what is known of series. */
   get byteLength(): number {
     let bytes = 0;

@@ -62,6 +62,11 @@ export class WriterSnapshots {
     return { number: found.number, from: found.from, bytes: found.bytes, writers: writers as unknown as SavedWriters };
   }
 
+  /** `WriterSnapshot.bytes` of the newest up to a message; undefined: there is none. */
+  bytesUpTo(number: number): number | undefined {
+    return this.kept.findLast((one) => one.number <= number)?.bytes;
+  }
+
   /** Forgets those up to a message: the log begins there. */
   forget(number: number): void {
     this.kept = this.kept.filter((one) => one.number > number);

@@ -13,7 +13,7 @@ export interface LogStream {
   readonly ledger: LogHolders;
   /** Bytes of all segments. */
   bytes(): number;
-  /** Bytes that take as long to read as what flushes let go of, which many small messages do not. Absent: `bytes()`. */
+  /** Bytes that take as long to read as what flushes would let go of, be it many small messages. Absent: `bytes()`. */
   weight?(): number;
   /** The newest segment that the ledger may know of. */
   head(): number;
