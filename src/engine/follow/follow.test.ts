@@ -352,15 +352,19 @@ test("a segment of a writer that died is closed though owners change every 25 se
   const ages: unknown[] = [];
   for (let time = 1; rig.meta.get(CLOSED_KEY) === undefined && time < 12; time++) {
     lives.segment++;
-    rig.put(lives.record(time, [[mem, [row(time)]]]));
+    rig.put(lives.record(2 * time - 1, [[mem, [row(time)]]]));
     await rig.flush();
     rig.millis += 25_000;
     await rig.engine.keepUp();
     ages.push((rig.meta.get(AGES_KEY) as readonly MetaValue[][]).find(([writer]) => writer === maker.writer)?.[2]);
-    await rig.takeOver();
+    await rig.open();
+    await rig.make(`made${time}`); // A commit of an owner that has read nothing yet.
+    rig.read(rig.log.length);
+    rig.put(lives.record(2 * time, [[mem, [row(time + 500)]]]));
+    await rig.flush("mem"); // One of an owner that has just heard of all of them.
   }
-  expect(ages).toEqual([20_000, 40_000, 60_000, 80_000, 100_000, undefined]);
-  expect(rig.meta.get(CLOSED_KEY)).toEqual([[maker.writer, 1, 7]]);
+  expect(ages).toEqual([25_000, 50_000, 75_000, 100_000, undefined]);
+  expect(rig.meta.get(CLOSED_KEY)).toEqual([[maker.writer, 1, 10]]);
   expect(await rig.rows()).toEqual(["a 1 1"]);
 });
 

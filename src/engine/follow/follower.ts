@@ -88,6 +88,7 @@ export class Follower {
   readonly closed: Map<WriterId, ClosedSegment>;
   /** As owners before left them. */
   private readonly agesBefore: ReadonlyMap<WriterId, AgedSegment>;
+  private readonly sinceMillis: number;
   private readonly parts: FollowerParts;
   private last: FollowedMessage | undefined;
   /** The largest sequence that is flushed and lies behind what was taken; 0: none does. */
@@ -99,6 +100,7 @@ export class Follower {
     this.start = readStart(parts.meta);
     this.closed = readClosed(parts.meta);
     this.agesBefore = readAges(parts.meta);
+    this.sinceMillis = parts.nowMillis();
     this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.segments.end(writer));
     this.snapshots = new WriterSnapshots(this.start.number, parts.snapshotMessages);
     parts.sequences.sawUsed(newestOf(this.start.number));
@@ -132,20 +134,23 @@ export class Follower {
   uncommitted(): readonly MetaChange[] {
     return [
       ...this.unless(CLOSED_KEY, closedEntry(this.closed)),
-      ...this.unless(AGES_KEY, agesEntry(quietAges(this.segments, this.parts.nowMillis()))),
+      ...this.unless(AGES_KEY, agesEntry(this.ages(readAges(this.parts.meta)))),
     ];
   }
 
   /** Whether segments have become so much older since the last commit that it is worth one of its own. */
   get hasAged(): boolean {
-    const ages = quietAges(this.segments, this.parts.nowMillis());
-    if (ages.size === 0) return false;
-    const stored = readAges(this.parts.meta);
-    for (const [writer, { segment, millis }] of ages) {
-      const before = stored.get(writer);
+    const told = readAges(this.parts.meta);
+    for (const [writer, { segment, millis }] of this.ages(told)) {
+      const before = told.get(writer);
       if (before?.segment !== segment || before.millis < millis) return true;
     }
     return false;
+  }
+
+  private ages(told: ReadonlyMap<WriterId, AgedSegment>): ReadonlyMap<WriterId, AgedSegment> {
+    const { segments, closed, sinceMillis } = this;
+    return quietAges({ segments, closed, told, sinceMillis }, this.parts.nowMillis());
   }
 
   private unless(key: string, value: MetaValue): readonly MetaChange[] {
