@@ -1,5 +1,5 @@
 /** A `ShardClient` to nodes of this process: all but HTTP is the real thing, bytes and their checks among it. */
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { throwIfCancelled } from "../../../src/base/scheduler/cancel.ts";
 import type { LogService } from "../../../src/cluster/port/log-service.ts";
 import type { ShardService } from "../../../src/cluster/serve/shard-service.ts";
@@ -40,13 +40,17 @@ class InProcessTransport implements NodeTransport {
   }
 }
 
-/** @param ownerMillis how long it looks for an owner that answers; default: as over HTTP */
+/**
+ * @param ownerMillis how long it looks for an owner that answers; default: as over HTTP
+ * @param clock default: the machine's
+ */
 export function inProcessShardClient(
   shards: number,
   nodes: NodesHere,
   owners: Owners,
   log: Pick<LogService, "last">,
   ownerMillis?: number,
+  clock: Clock = systemClock,
 ): NodeShardClient {
   const transport = new InProcessTransport(nodes);
   return new NodeShardClient({
@@ -54,7 +58,7 @@ export function inProcessShardClient(
     owners,
     transport,
     log,
-    clock: systemClock,
+    clock,
     ...(ownerMillis === undefined ? {} : { ownerMillis }),
   });
 }

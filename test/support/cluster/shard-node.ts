@@ -1,4 +1,5 @@
 /** A node's side of the wire in a test, over shards that it is given. */
+import type { Clock } from "../../../src/base/clock.ts";
 import { type Logger, silentLogger } from "../../../src/base/log.ts";
 import { MemoryPool, ServerMemory } from "../../../src/base/memory/server-memory.ts";
 import { MetricRegistry } from "../../../src/base/metrics.ts";
@@ -19,6 +20,7 @@ export interface ShardNodeOptions {
   readonly running?: RunningLimits;
   readonly reachMillis?: number;
   readonly workers?: QueryWorkers;
+  readonly clock?: Clock;
 }
 
 /** See the file header. */
@@ -32,13 +34,14 @@ export class ShardNode {
   /** Whether it is a member, which an operator may tell to drain; how often one did. */
   isMember = true;
   drains = 0;
-  private readonly scheduler: Scheduler = new Scheduler();
+  private readonly scheduler: Scheduler;
   private readonly logger: Logger;
 
   constructor(options: ShardNodeOptions = {}) {
     const { catalog = { reach: () => Promise.resolve() }, logger = silentLogger, poolBytesMax = Number.POSITIVE_INFINITY } = options;
     const { memoryBytesMax = Number.POSITIVE_INFINITY, running, reachMillis, workers } = options;
     this.logger = logger;
+    this.scheduler = new Scheduler(options.clock);
     this.running = new RunningRequests(this.scheduler.clock, running);
     this.metrics = serveMetrics(this.registry, this.running);
     this.pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", poolBytesMax);

@@ -37,14 +37,15 @@ export interface OpenRigShard {
 export interface RigNode {
   readonly port: ClusterPort;
   readonly mirror: CatalogMirror;
-  open(shard: number, signal?: AbortSignal): Promise<OpenRigShard>;
+  /** @param onLost is told when the shard is lost */
+  open(shard: number, signal?: AbortSignal, onLost?: (why: Error) => void): Promise<OpenRigShard>;
   /** Ends all that it has, as a process that is killed. */
   kill(): Promise<void>;
 }
 
 /** How a node differs from the plain one. */
 export interface RigNodeOptions
-  extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "follow" | "seriesRenewal" | "onBug">> {
+  extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "follow" | "seriesRenewal" | "clock" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
@@ -117,9 +118,13 @@ export class ShardRig {
     const node: RigNode = {
       port,
       mirror,
-      open: async (shard, signal = new AbortController().signal) => {
+      open: async (shard, signal = new AbortController().signal, onLost = () => undefined) => {
         const lost: Error[] = [];
-        const host = await open(shard, { signal, onLost: (why) => lost.push(why) });
+        const note = (why: Error): void => {
+          lost.push(why);
+          onLost(why);
+        };
+        const host = await open(shard, { signal, onLost: note });
         opened.push(host);
         return { host, lost };
       },
@@ -169,7 +174,8 @@ export class ShardRig {
   }
 }
 
-async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: number): Promise<CatalogMirror> {
+/** The catalogue as a process of the cluster has it. */
+export async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: number): Promise<CatalogMirror> {
   return CatalogMirror.open(port, {
     clock: cluster.time,
     sleep: (millis) => cluster.sleep(port.identity, millis),
