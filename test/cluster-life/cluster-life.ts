@@ -13,7 +13,7 @@ import { NO_FAULTS } from "../support/cluster/memory-cluster.ts";
 import { useVirtualTimers } from "../support/cluster/virtual-timers.ts";
 import { VirtualTime } from "../support/cluster/virtual-time.ts";
 import { LifeState } from "./life-state.ts";
-import { remove, write } from "./row-steps.ts";
+import { readBesideWrite, remove, write, writeTwice } from "./row-steps.ts";
 import { check, checkAll, checkCounts, scan, scanBeside } from "./scan-steps.ts";
 import { changeTable, changeTtl, compact, create, drop, flush } from "./table-steps.ts";
 import { trouble, type Weather } from "./troubles.ts";
@@ -93,7 +93,7 @@ class ClusterLife {
 
   async step(): Promise<void> {
     const { state } = this;
-    if (!this.isCalm && state.random.below(6) === 0) this.beginTrouble(state.random.below(20));
+    if (!this.isCalm && state.random.below(6) === 0) this.beginTrouble(state.random.below(15));
     await this.something();
     this.checkBugs();
   }
@@ -115,7 +115,9 @@ class ClusterLife {
     if (tables.length === 0) return create(state);
     const table = pick(random, tables);
     const dice = random.below(100);
-    if (dice < 38) await write(state, table);
+    if (dice < 30) await write(state, table);
+    else if (dice < 34) await writeTwice(state, table);
+    else if (dice < 38) await readBesideWrite(state, table);
     else if (dice < 60) return scan(state, table);
     else if (dice < 64) return checkCounts(state, table);
     else if (dice < 70) await remove(state, table);

@@ -25,18 +25,70 @@ export async function write(life: LifeState, table: LiveTable): Promise<void> {
   await put(life, table, batches);
 }
 
-/** Writes rows, each batch newer than the one before, or those of them that the table's way in can say. */
-export async function put(life: LifeState, table: LiveTable, batches: readonly RowsToWrite[]): Promise<void> {
-  const said = batches.map(({ given, rows }) => ({ given, rows: table.isLines ? sayable(table.model, rows) : rows }));
-  // Those that bring columns are not in the order in which they were begun.
-  const together = table.isLines ? said.map((batch) => [batch]) : [said];
-  for (const part of together) await putTogether(life, table, part);
+/** Writes rows through two frontends at once, none of them both: nobody knows whose would be newer. */
+export async function writeTwice(life: LifeState, table: LiveTable): Promise<void> {
+  life.doing = `write ${table.name} through two frontends`;
+  const { random } = life;
+  const one = rowsFor(random, table, ROWS_LARGE);
+  const other = rowsFor(random, table, ROWS_LARGE);
+  const isTaken = table.model.keySet(one.rows);
+  const isOwn = (row: ModelRow): boolean => table.model.mode === "append" || !isTaken(row);
+  const batches = [one, { ...other, rows: other.rows.filter(isOwn) }].map((batch) => said(table, batch));
+  const writers = [await life.insist(() => life.writer()), await life.insist(() => life.writer())];
+  await putTogether(life, table, batches, writers);
 }
 
-async function putTogether(life: LifeState, table: LiveTable, batches: readonly RowsToWrite[]): Promise<void> {
+/** Reads all rows while others are written: each is there as it was before or as it is after, and once. */
+export async function readBesideWrite(life: LifeState, table: LiveTable): Promise<void> {
+  const { model } = table;
+  life.doing = `write ${table.name} beside a scan`;
+  const texts = (): string[] => model.scan({ timeRange: ALL_TIME, tagPredicates: [] }).map((row) => rowText(model, row));
+  const before = texts();
+  const read = life.insist(async () => allRows(life.tableOf(await life.frontend(), table), model));
+  await put(life, table, [rowsFor(life.random, table, ROWS_LARGE)]);
+  const after = texts();
+  const got = await read;
+  const surplus = without(got, [...before, ...without(after, before)]);
+  if (surplus.length > 0) throw new Error(`${got.length} rows were read beside a write, and never were so: ${surplus[0]}`);
+  const lost = without(without(before, without(before, after)), got);
+  if (lost.length > 0) throw new Error(`${got.length} rows were read beside a write, without ${lost[0]}`);
+  const most = Math.max(before.length, after.length);
+  if (got.length > most) throw new Error(`${got.length} rows were read beside a write; there are ${most}`);
+}
+
+/** Texts that the others do not have, or not as often. */
+function without(texts: readonly string[], others: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const text of others) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return texts.filter((text) => {
+    const left = counts.get(text) ?? 0;
+    counts.set(text, left - 1);
+    return left <= 0;
+  });
+}
+
+/** Writes rows, each batch newer than the one before, or those of them that the table's way in can say. */
+export async function put(life: LifeState, table: LiveTable, batches: readonly RowsToWrite[]): Promise<void> {
+  const all = batches.map((batch) => said(table, batch));
+  // Those that bring columns are not in the order in which they were begun.
+  const together = table.isLines ? all.map((batch) => [batch]) : [all];
+  for (const part of together) await putTogether(life, table, part, [await life.insist(() => life.writer())]);
+}
+
+function said({ isLines, model }: LiveTable, { given, rows }: RowsToWrite): RowsToWrite {
+  return { given, rows: isLines ? sayable(model, rows) : rows };
+}
+
+/** @param writers by batch; the first has those that are left */
+async function putTogether(
+  life: LifeState,
+  table: LiveTable,
+  batches: readonly RowsToWrite[],
+  writers: readonly MachineFrontend[],
+): Promise<void> {
   const wasTroubled = life.isTroubled;
-  const frontend = await life.insist(() => life.writer());
-  const outcomes = await Promise.allSettled(batches.map((batch) => send(life, frontend, table, batch)));
+  const writerOf = (batch: number): MachineFrontend => writers[batch] ?? (writers[0] as MachineFrontend);
+  const outcomes = await Promise.allSettled(batches.map((batch, i) => send(life, writerOf(i), table, batch)));
   const failed: RowsToWrite[] = [];
   for (const [i, outcome] of outcomes.entries()) {
     const batch = batches[i] as RowsToWrite;

@@ -29,6 +29,8 @@ import { openMirror, type RigNode, type RigNodeOptions, type RigOptions, ShardRi
 
 /** What is waited between two tries to begin something that the port did not let begin. */
 const AGAIN_MILLIS = 200;
+/** Longer than a frontend waits for a word of a node where another one owns the shard. */
+const SLOW_ANSWER_MILLIS_MAX = 5000;
 /** How long writes of frontends wait for room or the catalogue. */
 const STALL_MILLIS = 10_000;
 
@@ -250,7 +252,7 @@ export class ClusterMachine {
       const frontend = await Frontend.open({
         port,
         mirror,
-        client: inProcessShardClient(shards, addresses, owners, port.log, undefined, cluster.time),
+        client: inProcessShardClient(shards, addresses, owners, port.log, { clock: cluster.time, onWay: () => this.onWay() }),
         directory: owners,
         consistency,
         memory: new ServerMemory(Number.POSITIVE_INFINITY),
@@ -275,6 +277,13 @@ export class ClusterMachine {
     await frontend.close();
     await mirror.close();
     await port.close();
+  }
+
+  /** What requests to nodes and their answers wait: now and then, where the port fails, as long as makes frontends look elsewhere. */
+  private onWay(): Promise<void> {
+    const { random, time, rates } = this.cluster;
+    const isSlow = rates.slow > 0 && random.next() < rates.slow;
+    return time.sleep(isSlow ? random.below(SLOW_ANSWER_MILLIS_MAX) : random.below(3));
   }
 
   /** Begins something under a name of its own, until it begins. */
