@@ -78,6 +78,7 @@ class ClusterLife {
       nodes: NODES,
       frontends,
       consistency,
+      hasLeases: seed % 2 === 0,
       startNanos: START_NANOS,
       messageBytesMax: pick(random, [20_000, 1024 * 1024]),
       node: {
@@ -146,7 +147,7 @@ class ClusterLife {
   private async keepUp(): Promise<void> {
     const { machine, random } = this.state;
     this.state.doing = "renew series";
-    const engines = machine.nodes.flatMap(({ serving }) => [...serving.hosts.values()].map(({ engine }) => engine));
+    const engines = machine.hosts().map(({ engine }) => engine);
     await Promise.all([pick(random, machine.frontends).frontend.engine, ...engines].map((engine) => engine.keepUp()));
   }
 

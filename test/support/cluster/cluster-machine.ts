@@ -1,6 +1,6 @@
 /**
  * A cluster in one process: frontends as servers have them, and data nodes with real shards, over a port, files and a time in memory. What
- * frontends ask of nodes passes as bytes. Who owns which shard is said here, in the place of leases (`OwnerTable`).
+ * frontends ask of nodes passes as bytes. Who owns which shard is said here (`OwnerTable`), or by leases, as in a real cluster.
  *
  *   frontend ─► lanes ─► memory port ─► shards of nodes ─► one file store
  *       └──────► client, bytes ─► service of the node ──┘
@@ -13,6 +13,9 @@ import { ServerMemory } from "../../../src/base/memory/server-memory.ts";
 import { Scheduler } from "../../../src/base/scheduler/scheduler.ts";
 import type { CatalogMirror } from "../../../src/cluster/catalog/catalog-mirror.ts";
 import { Frontend } from "../../../src/cluster/frontend/frontend.ts";
+import { DataNode } from "../../../src/cluster/ownership/data-node.ts";
+import type { Directory } from "../../../src/cluster/ownership/directory.ts";
+import { FollowedDirectory } from "../../../src/cluster/ownership/followed-directory.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
 import { FreshDb } from "../../../src/db/fresh-db.ts";
@@ -23,7 +26,7 @@ import { MovingClock } from "../moving-clock.ts";
 import { inProcessShardClient } from "./in-process-shard-client.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";
-import { OwnerTable } from "./owner-table.ts";
+import { addressOf, OwnerTable } from "./owner-table.ts";
 import { ShardNode } from "./shard-node.ts";
 import { openMirror, type RigNode, type RigNodeOptions, type RigOptions, ShardRig } from "./shard-rig.ts";
 
@@ -40,6 +43,7 @@ export interface MachineFrontend {
   readonly port: ClusterPort;
   readonly mirror: CatalogMirror;
   readonly frontend: Frontend;
+  readonly directory: Directory;
   /** Its statements. */
   readonly db: FreshDb;
 }
@@ -49,6 +53,8 @@ export interface MachineNode {
   readonly name: string;
   readonly rig: RigNode;
   readonly serving: ShardNode;
+  /** Its part in leases; undefined: it is told what it owns. */
+  data: DataNode | undefined;
   isDead: boolean;
 }
 
@@ -58,6 +64,8 @@ export interface ClusterMachineOptions extends RigOptions {
   readonly nodes: number;
   readonly frontends: number;
   readonly consistency: "all" | "session";
+  /** Whether nodes find out by leases who owns what. */
+  readonly hasLeases: boolean;
   /** What the wall clock says until it is moved. */
   readonly startNanos: bigint;
   readonly node: Omit<RigNodeOptions, "clock" | "onBug">;
@@ -100,7 +108,7 @@ export class ClusterMachine {
     const machine = new ClusterMachine(options, await ShardRig.start(options));
     for (let i = 0; i < options.nodes; i++) await machine.startNode();
     for (let i = 0; i < options.frontends; i++) await machine.startFrontend();
-    for (let shard = 0; shard < options.shards; shard++) machine.place(shard, machine.nodeAt(shard));
+    for (let shard = 0; shard < options.shards && !options.hasLeases; shard++) machine.place(shard, machine.nodeAt(shard));
     await machine.settled();
     return machine;
   }
@@ -110,13 +118,24 @@ export class ClusterMachine {
     return this.options.shards;
   }
 
-  /** Resolves when each shard is served where it was placed last. */
+  /** Resolves when each shard is served where it was placed last, or wherever all frontends know it to be. */
   async settled(): Promise<void> {
-    while (this.placed.some((node, shard) => node?.serving.hosts.has(shard) !== true)) await this.cluster.time.sleep(AGAIN_MILLIS);
+    const isServed = (node: MachineNode | undefined, shard: number): boolean => {
+      if (!this.options.hasLeases) return node?.serving.hosts.has(shard) === true;
+      return this.frontends.every(({ directory }) => this.addresses.has(directory.ownerOf(shard)?.address ?? ""));
+    };
+    while (!this.placed.every(isServed)) await this.cluster.time.sleep(AGAIN_MILLIS);
   }
 
-  /** The node that serves a shard now. */
-  hostOf(shard: number): ShardHost | undefined {
+  /** Shards that are open on nodes. */
+  hosts(): readonly ShardHost[] {
+    const all = [...this.placed.keys()];
+    return this.nodes.flatMap(({ serving, data }) =>
+      data === undefined ? [...serving.hosts.values()] : all.flatMap((shard) => data.host(shard) ?? []),
+    );
+  }
+
+  private hostOf(shard: number): ShardHost | undefined {
     return this.placed[shard]?.serving.hosts.get(shard);
   }
 
@@ -124,11 +143,14 @@ export class ClusterMachine {
   async startNode(): Promise<MachineNode> {
     const node = await this.insist(async (name) => {
       const rig = await this.rig.node(name, { ...this.options.node, clock: this.clock, onBug: (error) => this.noteBug(name, error) });
-      const serving = new ShardNode({ catalog: rig.mirror, clock: this.cluster.time });
-      return { name, rig, serving, isDead: false };
+      const shards = this.options.hasLeases ? { get: (shard: number) => made.data?.host(shard) } : undefined;
+      const serving = new ShardNode({ catalog: rig.mirror, clock: this.cluster.time, ...(shards === undefined ? {} : { shards }) });
+      const made: MachineNode = { name, rig, serving, data: undefined, isDead: false };
+      if (this.options.hasLeases) await this.join(made);
+      return made;
     }, "n");
     this.nodes.push(node);
-    this.addresses.set(node.name, node.serving.service);
+    this.addresses.set(addressOf(node.name), node.serving.service);
     return node;
   }
 
@@ -157,18 +179,20 @@ export class ClusterMachine {
     this.nodes.splice(this.nodes.indexOf(node), 1);
     const orphans = this.placed.flatMap((at, shard) => (at === node ? [shard] : []));
     node.isDead = true;
-    this.addresses.delete(node.name);
+    this.addresses.delete(addressOf(node.name));
     node.serving.hosts.clear();
     this.goOn(node.rig.kill());
     const started = this.startNode();
+    if (this.options.hasLeases) return void (await started);
     await this.cluster.time.sleep(leaseMillis);
     if (this.nodes.length === 0) await started;
     for (const shard of orphans) if (this.placed[shard] === node) this.place(shard, this.nodeAt(shard));
     await started;
   }
 
-  /** Gives a shard to a node. */
+  /** Gives a shard to a node; where leases say it, ends one as an operator does, once another is there to take what it has. */
   async moveShard(shard: number, to: MachineNode, how: HandOver): Promise<void> {
+    if (this.options.hasLeases) return this.stopNode(to);
     const from = this.placed[shard];
     const host = this.hostOf(shard);
     if (from === undefined || host === undefined || from === to || to.isDead) return;
@@ -197,6 +221,31 @@ export class ClusterMachine {
     }
     await this.rig.close();
     await Promise.allSettled(this.background);
+  }
+
+  private async stopNode(node: MachineNode): Promise<void> {
+    await this.startNode();
+    if (node.isDead) return;
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+    node.isDead = true;
+    await node.data?.stop();
+    this.addresses.delete(addressOf(node.name));
+    await node.rig.kill();
+  }
+
+  private async join(node: MachineNode): Promise<void> {
+    const { port, opener: openShard } = node.rig;
+    node.data = await DataNode.join({
+      port,
+      facts: { id: node.name, address: addressOf(node.name), version: "1.0.0" },
+      shards: this.options.shards,
+      openShard,
+      timers: this.cluster.time,
+      logger: silentLogger,
+      onOusted: (why) => {
+        if (!node.isDead) this.noteBug(node.name, why);
+      },
+    });
   }
 
   private nodeAt(place: number): MachineNode {
@@ -248,12 +297,15 @@ export class ClusterMachine {
     const port = memoryPort(cluster, name);
     const mirror = await openMirror(cluster, port, shards);
     const scheduler = new Scheduler(cluster.time);
+    const { leases } = port;
+    const directory = this.options.hasLeases ? FollowedDirectory.follow({ leases, timers: cluster.time, logger: silentLogger }) : owners;
     try {
+      await directory.started;
       const frontend = await Frontend.open({
         port,
         mirror,
-        client: inProcessShardClient(shards, addresses, owners, port.log, { clock: cluster.time, onWay: () => this.onWay() }),
-        directory: owners,
+        client: inProcessShardClient(shards, addresses, directory, port.log, { clock: cluster.time, onWay: () => this.onWay() }),
+        directory,
         consistency,
         memory: new ServerMemory(Number.POSITIVE_INFINITY),
         clock,
@@ -265,16 +317,18 @@ export class ClusterMachine {
       });
       const limits = { ...NO_STATEMENT_LIMITS, workers: frontend.workers };
       const db = new FreshDb(new LocalDb(frontend.engine, scheduler, limits), (signal) => frontend.refresh(signal));
-      return { name, port, mirror, frontend, db };
+      return { name, port, mirror, frontend, directory, db };
     } catch (error) {
+      if (directory instanceof FollowedDirectory) await directory.close();
       await mirror.close();
       await port.close();
       throw error;
     }
   }
 
-  private async closeFrontend({ frontend, mirror, port }: MachineFrontend): Promise<void> {
+  private async closeFrontend({ frontend, mirror, port, directory }: MachineFrontend): Promise<void> {
     await frontend.close();
+    if (directory instanceof FollowedDirectory) await directory.close();
     await mirror.close();
     await port.close();
   }

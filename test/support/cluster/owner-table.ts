@@ -5,6 +5,11 @@ import type { ClusterTime } from "./cluster-time.ts";
 /** How often there is news, though nothing changed: nodes tell of themselves each second. */
 const NEWS_MILLIS = 1000;
 
+/** Where a node of a test listens. */
+export function addressOf(node: string): string {
+  return `${node}:3001`;
+}
+
 /** See the file header. */
 export class OwnerTable implements Directory {
   readonly started: Promise<void> = Promise.resolve();
@@ -19,7 +24,7 @@ export class OwnerTable implements Directory {
   /** Says whose a shard is. @param node undefined: nobody's */
   set(shard: number, node: string | undefined, epoch: number = 0): void {
     if (node === undefined) this.owners.delete(shard);
-    else this.owners.set(shard, { shard, nodeId: node, address: node, identity: node, epoch });
+    else this.owners.set(shard, { shard, nodeId: node, address: addressOf(node), identity: node, epoch });
     this.tell();
   }
 

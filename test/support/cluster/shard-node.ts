@@ -8,7 +8,7 @@ import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
 import { type ShardListener, type ShardListenerOptions, startShardListener } from "../../../src/cluster/serve/listener.ts";
 import { type RunningLimits, RunningRequests } from "../../../src/cluster/serve/running-requests.ts";
 import { type ServeMetrics, serveMetrics } from "../../../src/cluster/serve/serve-metrics.ts";
-import { type FollowedCatalog, ShardService } from "../../../src/cluster/serve/shard-service.ts";
+import { type FollowedCatalog, type ShardHosts, ShardService } from "../../../src/cluster/serve/shard-service.ts";
 import type { QueryWorkers } from "../../../src/query/operator/contract/query-workers.ts";
 
 /** How a node differs from the plain one. */
@@ -21,6 +21,8 @@ export interface ShardNodeOptions {
   readonly reachMillis?: number;
   readonly workers?: QueryWorkers;
   readonly clock?: Clock;
+  /** Where its shards are known. Default: `ShardNode.hosts`. */
+  readonly shards?: ShardHosts;
 }
 
 /** See the file header. */
@@ -46,7 +48,7 @@ export class ShardNode {
     this.metrics = serveMetrics(this.registry, this.running);
     this.pool = new MemoryPool(new ServerMemory(Number.POSITIVE_INFINITY), "queries", poolBytesMax);
     this.service = new ShardService({
-      hosts: this.hosts,
+      hosts: options.shards ?? this.hosts,
       catalog,
       running: this.running,
       scheduler: this.scheduler,

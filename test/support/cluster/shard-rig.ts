@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from "../../../src/base/log.ts";
 import { CatalogMirror } from "../../../src/cluster/catalog/catalog-mirror.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import { type OpenShardParts, shardOpener } from "../../../src/cluster/shard/open-shard.ts";
-import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
+import type { OpenShard, ShardHost } from "../../../src/cluster/shard/shard-host.ts";
 import { INT64, STRING } from "../../../src/column/data-type.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { Shards } from "../../../src/engine/schema/shards.ts";
@@ -37,6 +37,8 @@ export interface OpenRigShard {
 export interface RigNode {
   readonly port: ClusterPort;
   readonly mirror: CatalogMirror;
+  /** For whoever closes what it opens. */
+  readonly opener: OpenShard;
   /** @param onLost is told when the shard is lost */
   open(shard: number, signal?: AbortSignal, onLost?: (why: Error) => void): Promise<OpenRigShard>;
   /** Ends all that it has, as a process that is killed. */
@@ -118,6 +120,7 @@ export class ShardRig {
     const node: RigNode = {
       port,
       mirror,
+      opener: open,
       open: async (shard, signal = new AbortController().signal, onLost = () => undefined) => {
         const lost: Error[] = [];
         const note = (why: Error): void => {
