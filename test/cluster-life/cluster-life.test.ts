@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { liveInCluster } from "./cluster-life.ts";
 
 const FIRST_SEED = Number(process.env["VARVE_CLUSTER_SEED"] ?? "1");
-const LIVES = 8;
+const LIVES = 6;
 const STEPS = 30;
 
 test.each(Array.from({ length: LIVES }, (_, i) => FIRST_SEED + i))("seed %i: every frontend answers what the model says", async (seed) => {

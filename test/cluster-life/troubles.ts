@@ -28,6 +28,7 @@ export async function trouble(life: LifeState, weather: Weather): Promise<void> 
 
 async function moveShard(life: LifeState): Promise<void> {
   const { random, machine } = life;
+  if (machine.nodes.length === 0) return; // All are being replaced.
   const to = pick(random, machine.nodes);
   const how = pick(random, HAND_OVERS);
   life.trouble(OPEN_MILLIS);
@@ -36,6 +37,7 @@ async function moveShard(life: LifeState): Promise<void> {
 
 async function killNode(life: LifeState): Promise<void> {
   const { random, machine } = life;
+  if (machine.nodes.length === 0) return; // All are being replaced.
   const leaseMillis = random.below(LEASE_MILLIS_MAX);
   life.trouble(leaseMillis + OPEN_MILLIS);
   const node = pick(random, machine.nodes);
@@ -44,6 +46,7 @@ async function killNode(life: LifeState): Promise<void> {
 
 async function loseFrontend(life: LifeState): Promise<void> {
   life.trouble(0);
+  if (life.machine.frontends.length === 0) return; // The only one is being replaced.
   await life.machine.replaceFrontend(pick(life.random, life.machine.frontends));
 }
 
@@ -55,8 +58,8 @@ async function elect(life: LifeState): Promise<void> {
 }
 
 function process(life: LifeState): string {
-  const { nodes, frontends } = life.machine;
-  return pick(life.random, [...nodes, ...frontends]).name;
+  const all = [...life.machine.nodes, ...life.machine.frontends];
+  return all.length === 0 ? "nobody" : pick(life.random, all).name;
 }
 
 async function cutOff(life: LifeState): Promise<void> {
