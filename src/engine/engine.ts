@@ -249,6 +249,18 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     return { rowCount };
   }
 
+  /**
+   * Makes a commit that changes nothing: one of a store that is another's by now is refused, and `onFenced` is told.
+   *
+   * @throws DbError StorageUnavailable; Fenced
+   */
+  async confirmStore(): Promise<void> {
+    await this.parts.commits.make(
+      () => [],
+      () => undefined,
+    );
+  }
+
   async delete(database: string, batch: WriteBatch): Promise<WriteResult> {
     this.checkWritable(database);
     const { elsewhere, deleter } = this.parts;

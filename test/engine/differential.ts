@@ -8,57 +8,30 @@ import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { DbError } from "../../src/base/error.ts";
 import type { IngestThread } from "../../src/engine/threads/ingest-thread.ts";
 import type { Table } from "../../src/table/catalog.ts";
-import type { RowKeys } from "../../src/table/delete.ts";
 import type { ColumnDefinition } from "../../src/table/schema.ts";
 import { ALL_TIME } from "../../src/table/scan.ts";
-import { RowBatchBuilder } from "../../src/table/rows/row-batch-builder.ts";
 import { InfluxDecoder } from "../../src/ingest/influx/decode.ts";
 import { inParts } from "../support/in-parts.ts";
 import { OldNumbers } from "./old-numbers.ts";
 import { checkScan, type StartedScan, startScan } from "./check-scan.ts";
+import { describe, refused } from "./life-words.ts";
 import { LINE_TYPES, linesOf, sayable } from "./line-text.ts";
+import { definitionOf, keyBatch, type LiveTable, newLiveTable, rowBatch, rowsFor, type RowsToWrite } from "./live-table.ts";
 import { MovingClock } from "../support/moving-clock.ts";
 import { decodedAndWritten } from "../../src/table/decoded-and-written.ts";
 import { Machine } from "./machine.ts";
 import { type ModelRow, TableModel } from "./model.ts";
+import { keysOf } from "./row-keys.ts";
 import { TtlLife } from "./ttl-life.ts";
-import {
-  fieldColumn,
-  pick,
-  type RandomTable,
-  randomColumn,
-  randomLineTable,
-  randomRetype,
-  randomRows,
-  randomScan,
-  randomTable,
-  randomValue,
-} from "./random-table.ts";
+import { fieldColumn, pick, randomColumn, randomRetype, randomRows, randomScan, randomValue } from "./random-table.ts";
 
 const DATABASE = "public";
 const TIME = "greptime_timestamp";
 const TABLES_MAX = 4;
 /** Ingest threads beside the engine's own. */
 const THREADS_MAX = 2;
-const ROWS_MAX = 60;
-/** Now and then a write is large enough for several pages and batches. */
-const ROWS_LARGE = 6000;
-const TABLE_ROWS_MAX = 20_000;
 /** 2023-07-01: twenty days after the times that most tables' rows begin at. */
 const START_NANOS = 1_688_169_600n * 1_000_000_000n;
-
-interface Live {
-  /** Whether its rows come as line protocol through one decoder, which makes new fields on the way. */
-  readonly isLines: boolean;
-  readonly random: RandomTable;
-  readonly model: TableModel;
-  name: string;
-  /** Its `ttl` option, if it has one. */
-  ttl: string | undefined;
-  /** Columns whose type changed: once each, since a value is cast from the type it was last written to a file with. */
-  readonly retyped: Set<string>;
-  nextColumn: number;
-}
 
 /** What answers later than on one machine. */
 export type Late = "catalog" | "meta";
@@ -101,7 +74,7 @@ class Life {
   doing = "";
   private readonly numbers: OldNumbers;
   private readonly random: Random;
-  private readonly tables: Live[] = [];
+  private readonly tables: LiveTable[] = [];
   /** One a thread, for all tables and restarts, as a connection of a real server would keep it. */
   private readonly decoders = Array.from({ length: THREADS_MAX + 1 }, () => new InfluxDecoder());
   private readonly ttls: TtlLife;
@@ -142,7 +115,7 @@ class Life {
     else if (this.tables.length < TABLES_MAX) await this.create();
   }
 
-  private tableOf({ name }: Live): Table {
+  private tableOf({ name }: LiveTable): Table {
     const table = this.machine.engine.table(DATABASE, name);
     if (table === undefined) throw new Error(`table ${name} is gone`);
     return table;
@@ -153,22 +126,10 @@ class Life {
     this.doing = "create";
     const number = this.created++;
     const name = random.below(3) === 0 && number > 0 ? this.freeName() : `t${number}`;
-    const isLines = random.below(3) === 0;
-    const table = isLines ? randomLineTable(random, name, TIME) : randomTable(random, name, TIME);
-    const options: Record<string, string> = table.mode === "append" ? { append_mode: "true" } : { merge_mode: table.mode };
-    const live = {
-      isLines,
-      random: table,
-      model: new TableModel(table.columns, table.mode),
-      name,
-      ttl: undefined,
-      retyped: new Set<string>(),
-      nextColumn: table.columns.length,
-    };
-    live.model.livingFrom = () => this.ttls.livingFrom(live.ttl, table.unit);
+    const live = newLiveTable(random, name, TIME);
+    live.model.livingFrom = () => this.ttls.livingFrom(live.ttl, live.random.unit);
     this.tables.push(live);
-    const primaryKey = live.model.tagNames;
-    await this.machine.engine.createTable({ database: DATABASE, name, columns: table.columns, primaryKey, engine: "mito", options }, false);
+    await this.machine.engine.createTable(definitionOf(live, DATABASE), false);
   }
 
   /** The name of a table that was dropped, if there is one. */
@@ -177,22 +138,13 @@ class Life {
     return `t${this.created}`;
   }
 
-  private rowsFor(table: Live): { readonly given: ReadonlySet<string>; readonly rows: readonly ModelRow[] } {
-    const { random } = this;
-    const fields = table.model.columns.filter(({ semantic }) => semantic === "field").map(({ name }) => name);
-    const chosen = fields.filter(() => random.below(4) > 0);
-    const isLarge = random.below(50) === 0 && table.model.rowCount < TABLE_ROWS_MAX;
-    const rows = randomRows(random, table.random, table.model, chosen, isLarge ? ROWS_LARGE : 1 + random.below(ROWS_MAX));
-    return { given: new Set(chosen), rows };
-  }
-
   /** Writes rows, or those of them that the table's way in can say. The model learns of them when the write is acknowledged. */
-  private async put(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<void> {
+  private async put(table: LiveTable, given: ReadonlySet<string>, rows: readonly ModelRow[]): Promise<void> {
     await this.putAll(table, [{ given, rows }]);
   }
 
   /** Writes begin in the order given, which decides what is newer; threads acknowledge them in any order. */
-  private async putAll(table: Live, batches: readonly { readonly given: ReadonlySet<string>; readonly rows: readonly ModelRow[] }[]) {
+  private async putAll(table: LiveTable, batches: readonly RowsToWrite[]): Promise<void> {
     if (this.isLate && table.isLines && batches.length > 1) {
       for (const batch of batches) await this.putAll(table, [batch]);
       return;
@@ -212,7 +164,7 @@ class Life {
     return thread;
   }
 
-  private async sendLines(table: Live, rows: readonly ModelRow[]): Promise<void> {
+  private async sendLines(table: LiveTable, rows: readonly ModelRow[]): Promise<void> {
     const thread = this.pickThread();
     const writer = this.machine.writer(thread);
     const bytes = new TextEncoder().encode(linesOf(table.name, table.model, rows));
@@ -229,23 +181,26 @@ class Life {
     });
   }
 
-  private send(table: Live, given: ReadonlySet<string>, rows: readonly ModelRow[], thread: number = this.pickThread()): Promise<unknown> {
-    const columns = table.model.columns.filter(({ name, semantic }) => semantic !== "field" || given.has(name));
-    const builder = new RowBatchBuilder(table.name, columns);
-    for (const row of rows) builder.add(columns.map(({ name }) => row.get(name)));
-    return this.machine.writer(thread).write(DATABASE, builder.batch(), { autoCreate: true, tableOptions: {} });
+  private send(
+    table: LiveTable,
+    given: ReadonlySet<string>,
+    rows: readonly ModelRow[],
+    thread: number = this.pickThread(),
+  ): Promise<unknown> {
+    return this.machine.writer(thread).write(DATABASE, rowBatch(table, { given, rows }), { autoCreate: true, tableOptions: {} });
   }
 
-  private async write(table: Live): Promise<void> {
+  private async write(table: LiveTable): Promise<void> {
     this.doing = `write ${table.name}`;
     await this.putAll(
       table,
-      Array.from({ length: 1 + this.random.below(3) }, () => this.rowsFor(table)), // Together, so that they share a group of the log.
+      // Together, so that they share a group of the log.
+      Array.from({ length: 1 + this.random.below(3) }, () => rowsFor(this.random, table)),
     );
   }
 
   /** Single rows, ranges, whole series or everything; keys that are there and keys that are not. @param mayFlush whether flushes go on */
-  private async delete(table: Live, mayFlush: boolean = true): Promise<void> {
+  private async delete(table: LiveTable, mayFlush: boolean = true): Promise<void> {
     const { random } = this;
     this.doing = `delete from ${table.name}`;
     if (table.model.mode === "append") return this.deleteRefused(table);
@@ -257,7 +212,7 @@ class Life {
   }
 
   /** Rows that a scan found, some of them written again by any thread before they are deleted: those stay, and are said to be left out. */
-  private async deleteByValue(table: Live, mayFlush: boolean): Promise<void> {
+  private async deleteByValue(table: LiveTable, mayFlush: boolean): Promise<void> {
     const { random, machine } = this;
     const { model } = table;
     this.doing = `delete from ${table.name} by value`;
@@ -266,7 +221,7 @@ class Life {
     const found = model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
     const chosen = found.map(() => random.below(2) === 0);
     const keys = await keysOf(engineTable, model.timeName, chosen);
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     const isHeld = random.below(2) === 0;
     if (isHeld) machine.holdLogs();
     const batches = rows.map((row, i) => {
@@ -294,7 +249,7 @@ class Life {
     model.delete(gone);
   }
 
-  private async deleteKeys(table: Live): Promise<void> {
+  private async deleteKeys(table: LiveTable): Promise<void> {
     const { random } = this;
     const there = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
     const some = there.filter(() => random.below(5) === 0);
@@ -303,21 +258,18 @@ class Life {
     table.model.delete(keys);
   }
 
-  private async sendKeys(table: Live, keys: readonly ModelRow[]): Promise<void> {
+  private async sendKeys(table: LiveTable, keys: readonly ModelRow[]): Promise<void> {
     if (keys.length === 0) return;
-    const columns = table.model.columns.filter(({ semantic }) => semantic !== "field");
-    const builder = new RowBatchBuilder(table.name, columns);
-    for (const key of keys) builder.add(columns.map(({ name }) => key.get(name)));
-    await this.machine.engine.delete(DATABASE, builder.batch());
+    await this.machine.engine.delete(DATABASE, keyBatch(table, keys));
   }
 
   /** Rows that a thread numbers before the delete and tells of after it, with or without a flush that waits for them. */
-  private async deleteBesideWrite(table: Live, mayFlush: boolean): Promise<void> {
+  private async deleteBesideWrite(table: LiveTable, mayFlush: boolean): Promise<void> {
     const { random, machine } = this;
     const thread = 1 + random.below(machine.threads.length);
     (machine.writer(thread) as IngestThread).refresh();
     const keys = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] }).filter(() => random.below(3) === 0);
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     machine.logOf(thread).hold();
     const written = this.send(table, given, rows, thread);
     const flushed = mayFlush && random.below(2) === 0 ? machine.engine.flushTable(DATABASE, table.name) : undefined;
@@ -328,7 +280,7 @@ class Life {
     table.model.delete(keys); // Of rows that were there: their series are known.
   }
 
-  private async deleteRange(table: Live): Promise<void> {
+  private async deleteRange(table: LiveTable): Promise<void> {
     const { timeRange, tagPredicates } = randomScan(this.random, table.random, table.model);
     const gone = table.model.scan({ timeRange, tagPredicates });
     const count = await this.tableOf(table).deleteRange({ timeRange, tagPredicates });
@@ -336,12 +288,12 @@ class Life {
     table.model.delete(gone);
   }
 
-  private async deleteRefused(table: Live): Promise<void> {
+  private async deleteRefused(table: LiveTable): Promise<void> {
     await refused(this.tableOf(table).deleteRange({ timeRange: ALL_TIME, tagPredicates: [] }));
   }
 
   /** Another ttl, or time passes. What has expired is gone for good before a ttl may become longer. */
-  private async changeTtl(table: Live): Promise<void> {
+  private async changeTtl(table: LiveTable): Promise<void> {
     const { engine } = this.machine;
     for (const live of this.tables) {
       await engine.flushTable(DATABASE, live.name);
@@ -357,9 +309,9 @@ class Life {
     for (const live of this.tables) await this.check(live);
   }
 
-  private async failWrite(table: Live): Promise<void> {
+  private async failWrite(table: LiveTable): Promise<void> {
     this.doing = `fail a write of ${table.name}`;
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     const taken = new TableModel(table.model.columns, "append");
     taken.livingFrom = table.model.livingFrom;
     taken.write(given, rows);
@@ -370,7 +322,7 @@ class Life {
     await this.check(table);
   }
 
-  private async scan(table: Live): Promise<void> {
+  private async scan(table: LiveTable): Promise<void> {
     await this.check(table);
     const bounds = this.tableOf(table).timeBounds();
     const times = table.model.scan({ timeRange: ALL_TIME, tagPredicates: [] });
@@ -380,7 +332,7 @@ class Life {
     }
   }
 
-  private async check(table: Live): Promise<void> {
+  private async check(table: LiveTable): Promise<void> {
     const request = randomScan(this.random, table.random, table.model);
     this.doing = `${this.doing.slice(0, 40)}; scan ${table.name} (${table.model.mode}) ${describe(request)}`;
     const found = this.tableOf(table);
@@ -389,13 +341,13 @@ class Life {
     await checkScan(inParts(found, this.machine.store), table.model, asked);
   }
 
-  private async flush(table: Live): Promise<void> {
+  private async flush(table: LiveTable): Promise<void> {
     this.doing = `flush ${table.name}`;
     await this.machine.engine.flushTable(DATABASE, table.name);
     await this.check(table);
   }
 
-  private async compact(table: Live): Promise<void> {
+  private async compact(table: LiveTable): Promise<void> {
     this.doing = `compact ${table.name}`;
     const { machine } = this;
     const isFailing = this.random.below(4) === 0;
@@ -410,7 +362,7 @@ class Life {
   }
 
   /** Scans, writes, flushes, drops and power cuts while a merge has written its file and is not known yet. */
-  private async compactBesideOthers(table: Live): Promise<void> {
+  private async compactBesideOthers(table: LiveTable): Promise<void> {
     this.doing = `use ${table.name} while its compaction stands still`;
     const { machine } = this;
     const scan = await this.begin(table);
@@ -428,7 +380,7 @@ class Life {
     if (!isDropped) await this.check(table);
   }
 
-  private async failFlush(table: Live): Promise<void> {
+  private async failFlush(table: LiveTable): Promise<void> {
     this.doing = `fail a flush of ${table.name}`;
     const { machine } = this;
     if (this.random.below(2) === 0) machine.flushFailure = "no space left";
@@ -442,10 +394,10 @@ class Life {
   }
 
   /** A scan sees its snapshot, whatever happens after its first batch. */
-  private async scanBesideOthers(table: Live): Promise<void> {
+  private async scanBesideOthers(table: LiveTable): Promise<void> {
     this.doing = `scan ${table.name} beside a write and a flush`;
     const scan = await this.begin(table);
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     await this.put(table, given, rows);
     if (this.random.below(2) === 0) await this.machine.engine.flushTable(DATABASE, table.name);
     if (this.random.below(4) === 0) await this.drop(table);
@@ -453,11 +405,11 @@ class Life {
   }
 
   /** Series begin anew beside a scan, a write that is being logged, a delete and a flush. */
-  private async renew(table: Live): Promise<void> {
+  private async renew(table: LiveTable): Promise<void> {
     this.doing = `renew the series of ${table.name}`;
     const { machine, random } = this;
     const scan = await this.begin(table);
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     if (random.below(2) === 0) machine.holdLogs();
     const write = this.put(table, given, rows);
     const renewed = machine.engine.keepUp();
@@ -471,11 +423,11 @@ class Life {
     await this.check(table);
   }
 
-  private begin(table: Live): Promise<StartedScan> {
+  private begin(table: LiveTable): Promise<StartedScan> {
     return startScan(this.tableOf(table), table.model, randomScan(this.random, table.random, table.model));
   }
 
-  private async scanBesideFlush(table: Live): Promise<void> {
+  private async scanBesideFlush(table: LiveTable): Promise<void> {
     this.doing = `use ${table.name} while its flush stands still`;
     const { machine } = this;
     machine.holdFlush();
@@ -494,12 +446,12 @@ class Life {
     if (!isDropped) await this.check(table);
   }
 
-  private async addColumn(table: Live): Promise<void> {
+  private async addColumn(table: LiveTable): Promise<void> {
     this.doing = `add a column to ${table.name}`;
     if (table.isLines) return this.addColumnByLine(table);
     const column = randomColumn(this.random, table.nextColumn++);
     const { machine } = this;
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     const isBeside = this.random.below(2) === 0;
     if (isBeside) machine.holdLogs();
     const write = isBeside ? this.send(table, given, rows) : undefined;
@@ -511,7 +463,7 @@ class Life {
     await this.check(table);
   }
 
-  private async changeSchema(table: Live): Promise<void> {
+  private async changeSchema(table: LiveTable): Promise<void> {
     const steps = [
       () => this.dropColumn(table),
       () => this.changeType(table),
@@ -525,12 +477,12 @@ class Life {
     await this.check(table);
   }
 
-  private fieldsOf({ model }: Live): ColumnDefinition[] {
+  private fieldsOf({ model }: LiveTable): ColumnDefinition[] {
     return model.columns.filter(({ semantic }) => semantic === "field");
   }
 
   /** Half of the time another column takes its name at once. */
-  private async dropColumn(table: Live): Promise<void> {
+  private async dropColumn(table: LiveTable): Promise<void> {
     const { engine } = this.machine;
     const fields = this.fieldsOf(table);
     if (fields.length < 2) return;
@@ -546,14 +498,14 @@ class Life {
   }
 
   /** Beside a write that was logged before, or a flush that stands still, or neither. */
-  private async changeType(table: Live): Promise<void> {
+  private async changeType(table: LiveTable): Promise<void> {
     const { machine, random } = this;
     const column = pick(random, this.fieldsOf(table));
     const type = randomRetype(random, column.type, table.isLines, table.model.mode === "last_non_null");
     if (type === undefined || table.retyped.has(column.name)) return;
     this.doing = `make ${column.name} of ${table.name}, ${column.type.kind}, ${JSON.stringify(type)}`;
     table.retyped.add(column.name);
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     const isBesideWrite = !table.isLines && random.below(2) === 0;
     const isBesideFlush = random.below(3) === 0;
     if (isBesideFlush) machine.holdFlush();
@@ -570,7 +522,7 @@ class Life {
   }
 
   /** Which changes nothing that is seen while there is one shard. */
-  private async changeSpread(table: Live): Promise<void> {
+  private async changeSpread(table: LiveTable): Promise<void> {
     const { engine } = this.machine;
     const spread = pick(this.random, [undefined, 1, 8]);
     this.doing = `spread ${table.name} over ${spread} shards`;
@@ -580,7 +532,7 @@ class Life {
     if (options["spread"] !== spread?.toString()) throw new Error(`the spread is ${options["spread"]}`);
   }
 
-  private async changeDefault(table: Live): Promise<void> {
+  private async changeDefault(table: LiveTable): Promise<void> {
     if (table.isLines) return;
     const { name, type } = pick(this.random, this.fieldsOf(table));
     const value = this.random.below(3) === 0 ? undefined : randomValue(this.random, type);
@@ -590,7 +542,7 @@ class Life {
     table.model.setDefault(name, value);
   }
 
-  private async rename(table: Live): Promise<void> {
+  private async rename(table: LiveTable): Promise<void> {
     const name = `t${this.created++}`;
     this.doing = `rename ${table.name} to ${name}`;
     await this.machine.engine.alterTable(DATABASE, table.name, { kind: "rename", name });
@@ -598,12 +550,12 @@ class Life {
   }
 
   /** Rows that are being logged go with the others; what a scan has begun to read stays for it. */
-  private async truncate(table: Live): Promise<void> {
+  private async truncate(table: LiveTable): Promise<void> {
     this.doing = `truncate ${table.name}`;
     const { machine } = this;
     const scan = await this.begin(table);
     machine.holdLogs();
-    const { given, rows } = this.rowsFor(table);
+    const { given, rows } = rowsFor(this.random, table);
     const write = this.send(table, given, rows);
     const truncated = machine.engine.truncateTable(DATABASE, table.name);
     machine.releaseLogs();
@@ -612,10 +564,10 @@ class Life {
     await scan.finish();
   }
 
-  private async addColumnByLine(table: Live): Promise<void> {
+  private async addColumnByLine(table: LiveTable): Promise<void> {
     const column = fieldColumn(`field${table.nextColumn++}`, pick(this.random, LINE_TYPES));
     if (table.model.livingFrom() !== undefined) return; // A row that has expired makes no column.
-    const row = sayable(table.model, this.rowsFor(table).rows)[0];
+    const row = sayable(table.model, rowsFor(this.random, table).rows)[0];
     const value = column.type.kind === "string" ? "first" : column.type.kind === "boolean" ? true : 1;
     if (row === undefined) return;
     table.model.addColumn(column);
@@ -651,62 +603,13 @@ class Life {
     for (const table of this.tables) await this.check(table);
   }
 
-  private async drop(table: Live): Promise<void> {
+  private async drop(table: LiveTable): Promise<void> {
     this.doing = `drop ${table.name}`;
     this.forget(table);
     await this.machine.engine.dropTable(DATABASE, table.name, false);
   }
 
-  private forget(table: Live): void {
+  private forget(table: LiveTable): void {
     this.tables.splice(this.tables.indexOf(table), 1);
   }
-}
-
-async function refused(work: Promise<unknown>): Promise<void> {
-  const result = await work.then(
-    () => "taken",
-    (error: unknown) => {
-      if (!(error instanceof DbError)) throw error;
-      return "refused";
-    },
-  );
-  if (result !== "refused") throw new Error("what had to be refused was done");
-}
-
-function describe(request: object): string {
-  return JSON.stringify(request, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-}
-
-/** Series and times of the rows of a table that are chosen by their place in the order "series-time", a part for each base of times. */
-async function keysOf(table: Table, timeName: string, chosen: readonly boolean[]): Promise<RowKeys[]> {
-  const parts = new Map<bigint, { readonly series: number[]; readonly offsets: number[] }>();
-  const numbers = table.series;
-  const request = {
-    projection: [timeName],
-    timeRange: ALL_TIME,
-    tagPredicates: [],
-    fieldBounds: [],
-    order: "series-time" as const,
-    numbers,
-  };
-  let at = 0;
-  for await (const { rowCount, vectors, runs } of table.scan(request)) {
-    const [times] = vectors;
-    if (times?.kind !== "time") throw new Error(`times come as ${times?.kind}`);
-    for (let row = 0, run = 0; row < rowCount; row++, at++) {
-      while ((runs.starts[run + 1] ?? rowCount) <= row) run++;
-      if (chosen[at] !== true) continue;
-      const part = parts.get(times.base) ?? { series: [], offsets: [] };
-      parts.set(times.base, part);
-      part.series.push(runs.series[run] ?? -1);
-      part.offsets.push(times.offsets[row] ?? 0);
-    }
-  }
-  if (at !== chosen.length) throw new Error(`a scan gives ${at} rows; want ${chosen.length}`);
-  return Array.from(parts, ([base, { series, offsets }]) => ({
-    rowCount: series.length,
-    series: Uint32Array.from(series),
-    numbers,
-    times: { kind: "time", base, offsets: Float64Array.from(offsets), validity: undefined },
-  }));
 }

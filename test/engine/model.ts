@@ -110,13 +110,18 @@ export class TableModel {
 
   /** Writes rows that give values for `given` only; other columns take their default. Expired ones are not kept. */
   write(given: ReadonlySet<string>, all: readonly ModelRow[]): void {
+    for (const row of this.asWritten(given, all)) this.rows.push(row);
+  }
+
+  /** The rows that `write` would keep, with all that they hold. */
+  asWritten(given: ReadonlySet<string>, all: readonly ModelRow[]): ModelRow[] {
     const rows = all.filter((row) => this.isLiving(row));
     const defaults = this.columns.flatMap((column) => {
       const value = literalOf(column);
       const isGiven = given.has(column.name) || column.semantic === "tag"; // Rows say all their tags, NULL too.
       return value === undefined || isGiven ? [] : [[column.name, value] as const];
     });
-    for (const row of rows) this.rows.push(defaults.length === 0 ? row : new Map([...row, ...defaults]));
+    return defaults.length === 0 ? rows : rows.map((row) => new Map([...row, ...defaults]));
   }
 
   /** The rows of a scan in the order "series-time"; `limit` and `fieldBounds` do not count. */

@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 
-/** A wall clock that stands until it is moved. Durations are measured as ever. */
+/** A wall clock that stands until it is moved. Durations are measured as ever, or by another clock. */
 export class MovingClock implements Clock {
   /** Nanoseconds since 1970. */
   nanos: bigint;
+  private readonly durations: Pick<Clock, "monotonicMillis">;
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, durations: Pick<Clock, "monotonicMillis"> = systemClock) {
     this.nanos = nanos;
+    this.durations = durations;
   }
 
   nowMillis(): number {
@@ -18,6 +20,6 @@ export class MovingClock implements Clock {
   }
 
   monotonicMillis(): number {
-    return systemClock.monotonicMillis();
+    return this.durations.monotonicMillis();
   }
 }

@@ -27,6 +27,8 @@ export interface LeaseUser {
   value(): string;
   /** Another has it now ("held"), or the port is closed. Called once at most, and not after `release`. */
   onOusted(why: "held" | "closed"): void;
+  /** It had ended and was taken again: others may have had it between. */
+  onRetaken?(): void;
 }
 
 const LASTING: ReadonlySet<PortFailure> = new Set(["denied", "vanished", "went-back", "too-large"]);
@@ -137,7 +139,10 @@ export class HeldLease {
         this.isLost = true;
         return "late"; // Taken again at once.
       }
-      if (this.isLost) logger.warn({ lease: this.name }, "a lease ended before it was renewed; it is taken again");
+      if (this.isLost) {
+        logger.warn({ lease: this.name }, "a lease ended before it was renewed; it is taken again");
+        this.user.onRetaken?.();
+      }
       this.lease = next;
       this.isLost = false;
       this.reported = undefined;

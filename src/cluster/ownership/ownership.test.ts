@@ -377,3 +377,24 @@ test("a node that cannot say what its shards are, or says it in another version,
     "lease.77 its version is undefined, and 1 is known",
   ]);
 });
+
+test("a node that takes its lease again after another one had it does not go on with what it had", async () => {
+  const { nodes, all } = await started(1, ["a", "b"]);
+  nodes.behaviour.fencedMillis = 1e9; // It hears of it from nobody.
+  const [first] = nodes.owners();
+  const owner = all.find(({ id }) => id === first) ?? at(all, 0);
+  const other = all.find(({ id }) => id !== first) ?? at(all, 1);
+  const stale = owner.data.host(0)?.epoch;
+  nodes.cluster.cut(owner.identity, 30_000);
+  await nodes.until("taken over", () => nodes.owners()[0] === other.id);
+  nodes.cluster.cut(other.identity, 60_000);
+  await nodes.until("given up", () => nodes.owners()[0] !== other.id);
+  await nodes.until("taken again", () => nodes.owners()[0] === owner.id);
+  const served = new Set<number | undefined>();
+  for (let i = 0; i < 100; i++) {
+    served.add(owner.data.host(0)?.epoch);
+    await nodes.cluster.time.sleep(50);
+  }
+  expect(stale).toBe(1);
+  expect([...served].filter((epoch) => epoch !== undefined)).toEqual([3]);
+});

@@ -6,6 +6,8 @@
  * | what happens while it serves                | and then                                                                        |
  * |---------------------------------------------|---------------------------------------------------------------------------------|
  * | the lease ended, nobody has it              | it goes on: the lease is taken again. Merges wait meanwhile (`holds`)           |
+ * | the lease was taken again                   | another may have owned the shard meanwhile: it serves once its manifest has     |
+ * |                                             | taken a commit; a refused one says that it is lost                              |
  * | another has the lease, or a higher epoch    | closed without a flush: that one has fenced it, or will                         |
  * | the host is lost (fenced, the log is broken)| it is closed already; the lease is released                                     |
  * | it should be another's                      | flushed while it still serves, closed with a flush of the rest, released        |
@@ -19,7 +21,7 @@ import type { Logger } from "../../base/log.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import type { OpenShard, ShardHost } from "../shard/shard-host.ts";
 import { HeldLease, isLasting, type LeaseParts } from "./held-lease.ts";
-import { END_MILLIS } from "./limits.ts";
+import { AGAIN_MILLIS, END_MILLIS } from "./limits.ts";
 import type { ShardState } from "./directory.ts";
 import { encodeShardValue } from "./shard-value.ts";
 import { within } from "./timers.ts";
@@ -80,6 +82,8 @@ export class Tenure {
   private hostNow: ShardHost | undefined;
   private servedSince = Number.POSITIVE_INFINITY;
   private wasKept = false;
+  /** Whether another may have owned the shard and let it go since it was opened here. */
+  private isDoubted = false;
 
   constructor(shard: number, parts: TenureParts, options: TenureOptions) {
     this.shard = shard;
@@ -91,7 +95,7 @@ export class Tenure {
   /** All of it, once. */
   async run(): Promise<TenureEnd> {
     const { parts, shard } = this;
-    const user = { value: () => this.value(), onOusted: () => this.end({ kind: "ousted" }) };
+    const user = { value: () => this.value(), onOusted: () => this.end({ kind: "ousted" }), onRetaken: () => this.doubt() };
     let held: HeldLease | "held" | "late";
     try {
       held = await HeldLease.take(`lease.${shard}`, parts, user);
@@ -117,7 +121,7 @@ export class Tenure {
 
   /** The shard, while it serves. */
   get host(): ShardHost | undefined {
-    return this.stateNow === "serving" ? this.hostNow : undefined;
+    return this.stateNow === "serving" && !this.isDoubted ? this.hostNow : undefined;
   }
 
   /** Monotonic: since when it has been served here; infinite while it is not open. */
@@ -171,6 +175,7 @@ export class Tenure {
     const host = await this.open();
     if ("kind" in host) return host;
     this.hostNow = host;
+    if (this.isDoubted) void this.confirm(host); // It never rejects.
     this.become("serving");
     this.servedSince = timers.monotonicMillis();
     const { shard } = this;
@@ -212,6 +217,28 @@ export class Tenure {
     const told = error === undefined || error instanceof DbError ? reason : bugText(error);
     this.logger.warn({ shard: this.shard, reason: told }, "a shard cannot be opened; tried again later");
     return { kind: "failed", reason, isLate };
+  }
+
+  /** The lease ended and was taken again: another may have had it between. Nothing is served until the manifest says who owns the shard. */
+  private doubt(): void {
+    if (this.isDoubted) return;
+    this.isDoubted = true;
+    if (this.hostNow !== undefined) void this.confirm(this.hostNow); // It never rejects.
+  }
+
+  private async confirm(host: ShardHost): Promise<void> {
+    const { timers } = this.parts;
+    while (this.isDoubted && !this.isOrdered && this.lost === undefined) {
+      try {
+        await host.confirm();
+        this.isDoubted = false;
+      } catch (error) {
+        this.logger.warn({ shard: this.shard, reason: errorText(error) }, "nobody knows whether a shard is still this node's");
+        const { promise, resolve } = Promise.withResolvers<void>();
+        timers.after(AGAIN_MILLIS, resolve);
+        await promise;
+      }
+    }
   }
 
   private lose(why: Error): void {

@@ -137,6 +137,14 @@ test("sizes are asked for when they are old, and not more often", async () => {
   expect([table.statistics().rowCount, table.timeBounds()?.end]).toEqual([15, 3n]);
 });
 
+test("a table whose times were asked for first has its schema as it is now", async () => {
+  const schema = schemaOf();
+  const { tables } = elsewhere(schema);
+  expect(await tables.timeBounds(schema)).toEqual({ start: 0n, end: 1n });
+  const now = { ...schema, version: 2 };
+  expect(tables.table(schema.id, () => now).schema.version).toBe(2);
+});
+
 test("many tables of a shard are asked about together", async () => {
   const schema = schemaOf();
   const { tables, shards } = elsewhere(schema);

@@ -93,8 +93,7 @@ export class RemoteTables implements RowsElsewhere {
   table(id: TableId, schema: () => TableSchema): Table {
     const known = this.entries.get(id);
     if (known !== undefined) return known.shown;
-    const parts = Array.from({ length: this.client.shards }, (_, shard) => new RemoteTable(id, shard, schema, this.parts));
-    const entry = { parts, shown: this.shownOf(parts, schema) };
+    const entry = this.made(id, schema);
     this.entries.set(id, entry);
     return entry.shown;
   }
@@ -109,7 +108,8 @@ export class RemoteTables implements RowsElsewhere {
   }
 
   async timeBounds(schema: TableSchema): Promise<TimeRange | undefined> {
-    const table = this.table(schema.id, () => schema);
+    // One that is not there yet is not kept: it would have this schema for ever.
+    const table = this.entries.get(schema.id)?.shown ?? this.made(schema.id, () => schema).shown;
     await table.refreshed?.("figures");
     return table.timeBounds();
   }
@@ -152,6 +152,11 @@ export class RemoteTables implements RowsElsewhere {
     }
     await allDone(work.flatMap(({ schema, keys }) => [...keys].map(([shard, own]) => this.deleteKeys(schema.id, shard, own))));
     return { rowCount };
+  }
+
+  private made(id: TableId, schema: () => TableSchema): Entry {
+    const parts = Array.from({ length: this.client.shards }, (_, shard) => new RemoteTable(id, shard, schema, this.parts));
+    return { parts, shown: this.shownOf(parts, schema) };
   }
 
   /** A table that lies in all shards, or in some. */

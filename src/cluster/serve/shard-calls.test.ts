@@ -24,7 +24,7 @@ beforeEach(async () => {
   const node = new ShardNode();
   node.hosts.set(0, new EngineHost(0, fixture.machine.engine));
   const owners = { ownerOf: () => ({ address: "a" }), nextChange: () => new Promise<void>(() => undefined) };
-  client = inProcessShardClient(1, new Map([["a", node.service]]), owners, { last: async () => 0 }, 300);
+  client = inProcessShardClient(1, new Map([["a", node.service]]), owners, { last: async () => 0 }, { ownerMillis: 300 });
   await fixture.sql(`
     CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING, dc STRING, v DOUBLE, PRIMARY KEY (host, dc));
     CREATE TABLE idle (ts TIMESTAMP TIME INDEX, v DOUBLE);

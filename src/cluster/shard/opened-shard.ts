@@ -53,6 +53,10 @@ export class OpenedShard implements ShardHost {
     return table;
   }
 
+  confirm(): Promise<void> {
+    return this.engine.confirmStore();
+  }
+
   close(flushes: boolean): Promise<void> {
     this.closing ??= this.closeWithin(flushes, new Error("this node has given it up"));
     return this.closing;

@@ -28,6 +28,8 @@ export interface ShardHost {
   reach(least: number, signal?: AbortSignal): Promise<void>;
   /** A table by its id, as readers of this shard see it. @throws DbError TableNotFound */
   table(id: TableId): ScannedTable;
+  /** Resolves when the manifest was this owner's at a moment after the call. @throws DbError StorageUnavailable: it may not be */
+  confirm(): Promise<void>;
   /**
    * Ends it. With `flushes`, what is in memory goes to files first, so that the next owner has little to follow; nothing waits for that
    * longer than 10 s.

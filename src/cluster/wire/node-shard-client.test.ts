@@ -75,7 +75,7 @@ function node(address: string, owns: boolean): { readonly node: ShardNode; reado
   return { node: made, host };
 }
 
-const clientOf = (ownerMillis = 2000) => inProcessShardClient(1, nodes, owners, { last: async () => 0 }, ownerMillis);
+const clientOf = (ownerMillis = 2000) => inProcessShardClient(1, nodes, owners, { last: async () => 0 }, { ownerMillis });
 const fragment = (more = {}) => fragmentOf(table, scanOf(table), more);
 
 test("without an owner it waits for one", async () => {

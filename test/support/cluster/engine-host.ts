@@ -55,6 +55,10 @@ export class EngineHost implements ShardHost {
     throw tableNotFound("public", `${id}`);
   }
 
+  confirm(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,5 +1,5 @@
 /** A `ShardClient` to nodes of this process: all but HTTP is the real thing, bytes and their checks among it. */
-import { systemClock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { throwIfCancelled } from "../../../src/base/scheduler/cancel.ts";
 import type { LogService } from "../../../src/cluster/port/log-service.ts";
 import type { ShardService } from "../../../src/cluster/serve/shard-service.ts";
@@ -12,12 +12,16 @@ export type NodesHere = ReadonlyMap<string, Pick<ShardService, "fragment" | "cal
 
 class InProcessTransport implements NodeTransport {
   private readonly nodes: NodesHere;
+  private readonly onWay: (() => Promise<void>) | undefined;
 
-  constructor(nodes: NodesHere) {
+  constructor(nodes: NodesHere, onWay: (() => Promise<void>) | undefined) {
     this.nodes = nodes;
+    this.onWay = onWay;
   }
 
   async *ask({ address, path, body }: NodeRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    throwIfCancelled(signal);
+    await this.onWay?.();
     throwIfCancelled(signal);
     const node = this.nodes.get(address);
     if (node === undefined) throw new NotAnswered(`cannot ask node ${address}: nobody is there`, false);
@@ -28,6 +32,7 @@ class InProcessTransport implements NodeTransport {
       const request = body.slice(); // Nobody here changes it, and it is seen that the node does not either.
       const pieces = path === "/v1/shard/fragment" ? node.fragment(request, "here", left.signal) : node.call(request, "here", left.signal);
       for await (const piece of pieces) {
+        await this.onWay?.();
         throwIfCancelled(signal);
         if (this.nodes.get(address) !== node) throw new NotAnswered(`cannot ask node ${address}: it is gone`, true);
         yield piece.slice();
@@ -40,21 +45,31 @@ class InProcessTransport implements NodeTransport {
   }
 }
 
-/** @param ownerMillis how long it looks for an owner that answers; default: as over HTTP */
+/** How a client differs from the plain one. */
+export interface InProcessOptions {
+  /** How long it looks for an owner that answers. Default: as over HTTP. */
+  readonly ownerMillis?: number;
+  /** Default: the machine's. */
+  readonly clock?: Clock;
+  /** What a request, and each piece of an answer, waits on its way. Default: nothing. */
+  readonly onWay?: () => Promise<void>;
+}
+
+/** A client of nodes that are here. */
 export function inProcessShardClient(
   shards: number,
   nodes: NodesHere,
   owners: Owners,
   log: Pick<LogService, "last">,
-  ownerMillis?: number,
+  { ownerMillis, clock = systemClock, onWay }: InProcessOptions = {},
 ): NodeShardClient {
-  const transport = new InProcessTransport(nodes);
+  const transport = new InProcessTransport(nodes, onWay);
   return new NodeShardClient({
     shards,
     owners,
     transport,
     log,
-    clock: systemClock,
+    clock,
     ...(ownerMillis === undefined ? {} : { ownerMillis }),
   });
 }

@@ -176,6 +176,11 @@ export class OwnerNodes {
       epoch,
       applied: 10 * epoch,
       lag: { records: 0, memoryBytes: 1000 },
+      confirm: async () => {
+        if (epoch === this.epochs.get(shard)) return;
+        open.lose();
+        throw new DbError(StatusCode.StorageUnavailable, `the manifest of shard ${shard} is another's`);
+      },
       close: async (flushes: boolean) => {
         if (hosts.delete(open)) this.note(flushes ? "flushed" : "closed", shard, node, epoch);
         await time.sleep(this.behaviour.closeMillis);

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from "../../../src/base/log.ts";
 import { CatalogMirror } from "../../../src/cluster/catalog/catalog-mirror.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import { type OpenShardParts, shardOpener } from "../../../src/cluster/shard/open-shard.ts";
-import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
+import type { OpenShard, ShardHost } from "../../../src/cluster/shard/shard-host.ts";
 import { INT64, STRING } from "../../../src/column/data-type.ts";
 import { Engine } from "../../../src/engine/engine.ts";
 import { Shards } from "../../../src/engine/schema/shards.ts";
@@ -37,14 +37,17 @@ export interface OpenRigShard {
 export interface RigNode {
   readonly port: ClusterPort;
   readonly mirror: CatalogMirror;
-  open(shard: number, signal?: AbortSignal): Promise<OpenRigShard>;
+  /** For whoever closes what it opens. */
+  readonly opener: OpenShard;
+  /** @param onLost is told when the shard is lost */
+  open(shard: number, signal?: AbortSignal, onLost?: (why: Error) => void): Promise<OpenRigShard>;
   /** Ends all that it has, as a process that is killed. */
   kill(): Promise<void>;
 }
 
 /** How a node differs from the plain one. */
 export interface RigNodeOptions
-  extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "follow" | "seriesRenewal" | "onBug">> {
+  extends Partial<Pick<OpenShardParts, "limits" | "compaction" | "memory" | "follow" | "seriesRenewal" | "clock" | "onBug">> {
   readonly wrapFiles?: (files: FileStore) => FileStore;
   readonly logger?: Logger;
 }
@@ -117,9 +120,14 @@ export class ShardRig {
     const node: RigNode = {
       port,
       mirror,
-      open: async (shard, signal = new AbortController().signal) => {
+      opener: open,
+      open: async (shard, signal = new AbortController().signal, onLost = () => undefined) => {
         const lost: Error[] = [];
-        const host = await open(shard, { signal, onLost: (why) => lost.push(why) });
+        const note = (why: Error): void => {
+          lost.push(why);
+          onLost(why);
+        };
+        const host = await open(shard, { signal, onLost: note });
         opened.push(host);
         return { host, lost };
       },
@@ -169,7 +177,8 @@ export class ShardRig {
   }
 }
 
-async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: number): Promise<CatalogMirror> {
+/** The catalogue as a process of the cluster has it. */
+export async function openMirror(cluster: MemoryCluster, port: ClusterPort, shards: number): Promise<CatalogMirror> {
   return CatalogMirror.open(port, {
     clock: cluster.time,
     sleep: (millis) => cluster.sleep(port.identity, millis),
