@@ -16,7 +16,7 @@ import { configFile, freePorts, leftServer, natsConfig, natsEnvironment, type Na
 /** Shards of a demo: two a data node. */
 export const DEMO_SHARDS = 4;
 /** Room of a shard's log. */
-const DEMO_LOG_BYTES: number = 256 * 1024 * 1024;
+export const DEMO_LOG_BYTES: number = 256 * 1024 * 1024;
 /** The same as a setting. */
 export const DEMO_LOG_SIZE: string = printHumanSize(DEMO_LOG_BYTES);
 /** Longest wait for NATS, in milliseconds. */
