@@ -1,5 +1,6 @@
 /** Backups of a cluster in memory, and the clusters that are made of them. */
 import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { memoryNewCluster } from "../../../../test/support/cluster/memory-new-cluster.ts";
 import { MemoryCluster } from "../../../../test/support/cluster/memory-cluster.ts";
 import { memoryPort } from "../../../../test/support/cluster/memory-port.ts";
@@ -191,6 +192,13 @@ describe("a cluster of a backup", () => {
     expect(Number((await copy.rig.table("mem")).id)).toBe(copy.cpu.id + 1);
   });
 
+  test("may be of a backup in version 2 of the target, as it was first written", async () => {
+    const target = memoryTarget();
+    const fixture = (await Bun.file(join(import.meta.dir, "fixtures/v2.json")).json()) as Readonly<Record<string, string>>;
+    for (const [name, base64] of Object.entries(fixture)) target.objects.set(name, Uint8Array.fromBase64(base64));
+    expect(await (await restored(target)).rows()).toEqual([...BUSY]);
+  });
+
   test("is taken over by other nodes, and can be backed up into the same target", async () => {
     const trial = await busy();
     const target = memoryTarget();
@@ -348,7 +356,9 @@ describe("while the cluster goes on", () => {
       ...target,
       write: async (object, pieces) => {
         if (object.endsWith("/log")) await (turn = turn.then(() => trial.letGo(50)));
-        await target.write(object, pieces);
+        await target.write(object, pieces).catch((cause: unknown) => {
+          throw new Error(`cannot write ${object}`, { cause }); // As that in S3 says it.
+        });
       },
     };
     const { message } = await errorOf(trial.backUp(flushing));
