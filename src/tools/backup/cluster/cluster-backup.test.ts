@@ -339,6 +339,42 @@ describe("while the cluster goes on", () => {
     expect(await trial.rows()).toEqual(expect.arrayContaining(found));
   });
 
+  test("tables come and go: the catalogue is that of the end, and has what the logs name", async () => {
+    const trial = await busy();
+    const { rig } = trial;
+    const mem = await rig.table("mem");
+    const writer = rig.writer(0, "other");
+    await writer.write([mem, [row(1)]]);
+    await trial.open[0]?.host.reach(writer.acknowledged);
+    await trial.open[0]?.host.engine.flushTable("public", "mem");
+    await writer.write([mem, [row(2)]]);
+    const target = memoryTarget();
+    const files = memoryFileStore(rig.files);
+    let change = async (): Promise<void> => {
+      change = () => Promise.resolve();
+      await rig.frontend.dropTable("public", "mem", false);
+      await rig.cluster.time.sleep(5000); // Its files go.
+      const late = await rig.table("late");
+      await rig.writer(0, "latest").write([late, [row(9)]]);
+    };
+    await trial.backUp(target, {
+      files: {
+        ...files,
+        open: async (name) => {
+          await change();
+          return await files.open(name);
+        },
+      },
+    });
+    const copy = await restored(target);
+    expect(await copy.rows()).toEqual([...BUSY]);
+    const shard = copy.open[0]?.host;
+    const late = await copy.rig.table("late");
+    expect(shard === undefined ? [] : await rowsOf(shard.table(late.id))).toEqual(["x 9 9"]);
+    expect(() => shard?.table(mem.id)).toThrow("does not exist");
+    expect(shard?.engine.followed.applied).toBe(await trial.node.port.log.last(0));
+  });
+
   test("a file that a shard names and that is not in the store ends the backup, by its name", async () => {
     const trial = await busy();
     const target = memoryTarget();
@@ -390,6 +426,47 @@ describe("while the cluster goes on", () => {
       expect([...target.objects.keys()]).toEqual(before);
     }
   });
+});
+
+describe("beside writes, flushes and merges at random", () => {
+  test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+    "seed %i: nothing acknowledged is missing or older, and nothing is made up",
+    async (seed) => {
+      const trial = await Trial.start({ seed });
+      const { random, time } = trial.rig.cluster;
+      const target = memoryTarget();
+      /** By row: its newest value, which only rises. */
+      const acknowledged = new Map<string, number>();
+      const written = new Set<string>();
+      let value = 0;
+      const step = async (): Promise<void> => {
+        const kind = random.below(10);
+        if (kind === 0) return await trial.flush();
+        if (kind === 1) return void (await trial.open[random.below(SHARDS)]?.host.engine.compactTable("public", "cpu"));
+        if (kind === 2) return await time.sleep(random.below(80_000));
+        const shard = random.below(SHARDS);
+        const rows = Array.from({ length: 1 + random.below(5) }, () => row(1 + random.below(30), ++value));
+        const last = new Map(rows.map((one) => [`${shard}: x ${one.time}`, one.value]));
+        for (const [key, its] of last) written.add(`${key} ${its}`);
+        await trial.write(shard, ...[...last].map(([key, its]) => row(Number(key.split(" ")[2]), its)));
+        for (const [key, its] of last) acknowledged.set(key, its);
+      };
+      for (let i = 0; i < 60; i++) await step();
+      for (let round = 0; round < 3; round++) {
+        const before = new Map(acknowledged);
+        let isDone = false;
+        const taken = trial.backUp(target).finally(() => {
+          isDone = true;
+        });
+        while (!isDone) await step();
+        const { manifest } = await taken;
+        const found = await (await restored(target, manifest.id)).rows();
+        for (const text of found) expect([text, written.has(text)]).toEqual([text, true]);
+        const values = new Map(found.map((text) => [text.slice(0, text.lastIndexOf(" ")), Number(text.slice(text.lastIndexOf(" ")))]));
+        for (const [key, its] of before) expect([key, (values.get(key) ?? 0) >= its]).toEqual([key, true]);
+      }
+    },
+  );
 });
 
 /** What restoring comes to, and that nothing is there when it is refused. */
