@@ -3,36 +3,43 @@ import type { FirstNumbers, NewCluster } from "../../../src/cluster/port/new-clu
 import { PortError } from "../../../src/cluster/port/port-error.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 import { memoryPort } from "./memory-port.ts";
-import type { MemoryStream } from "./memory-stream.ts";
 
 /** See the file header. @param identity no other client has it */
 export function memoryNewCluster(cluster: MemoryCluster, identity = "restore"): NewCluster {
   const port = memoryPort(cluster, identity);
-  const begin = (stream: MemoryStream, first: number): void => {
+  const check = (name: string, first: number, last: number): void => {
+    const { lastNumber, messages } = cluster.stream(name);
+    if (lastNumber === 0) return; // As if it were not there.
+    const its = messages[0]?.number ?? lastNumber + 1;
+    const why = its === first ? `has message ${lastNumber}` : `begins with message ${its} instead of ${first}`;
+    if (its === first && lastNumber <= Math.max(last, first - 1)) return;
+    throw new PortError("denied", `cannot restore into stream ${name}: it is there already, and ${why}`);
+  };
+  const checkAll = ({ logs, catalog }: FirstNumbers): void => {
+    if (cluster.stream("CATALOG").messages.length > 0) throw new PortError("denied", "there is a cluster here already");
+    check("CATALOG", catalog, catalog - 1);
+    for (const [shard, { first, last }] of logs.entries()) check(`LOG${shard}`, first, last);
+  };
+  const begin = (name: string, first: number): void => {
+    const stream = cluster.stream(name);
     if (stream.lastNumber === 0) stream.lastNumber = first - 1;
   };
   return {
     ordered: port.ordered,
     messageBytesMax: port.messageBytesMax,
-    async check({ logs }) {
-      const isThere = cluster.stream("CATALOG").messages.length > 0;
-      if (isThere) throw new PortError("denied", "there is a cluster here already");
-      for (const [shard, { first, last }] of logs.entries()) {
-        const { lastNumber } = cluster.stream(`LOG${shard}`);
-        const isOther = lastNumber !== 0 && (lastNumber < first - 1 || lastNumber > Math.max(last, first - 1));
-        if (isOther) throw new PortError("denied", `cannot restore into stream LOG${shard}: it is there already`);
-      }
-    },
-    async make({ logs, catalog }: FirstNumbers) {
-      begin(cluster.stream("CATALOG"), catalog);
-      for (const [shard, { first }] of logs.entries()) begin(cluster.stream(`LOG${shard}`), first);
+    check: async (first) => checkAll(first),
+    async make(first) {
+      checkAll(first);
+      begin("CATALOG", first.catalog);
+      for (const [shard, log] of first.logs.entries()) begin(`LOG${shard}`, log.first);
     },
     async putRecord(shard, number, record) {
       const stream = cluster.stream(`LOG${shard}`);
       if (stream.lastNumber === number - 1) return void stream.append(`log.${shard}`, record);
       const there = stream.messages.find((message) => message.number === number);
       if (there !== undefined && Buffer.from(there.bytes).equals(record)) return;
-      throw new PortError("denied", `cannot put message ${number} into the log of shard ${shard}: another is there`);
+      const why = there === undefined ? "the one before is missing" : "another is there";
+      throw new PortError("denied", `cannot put message ${number} into the log of shard ${shard}: ${why}`);
     },
     close: () => port.close(),
   };

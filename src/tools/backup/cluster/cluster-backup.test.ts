@@ -442,7 +442,7 @@ describe("beside writes, flushes and merges at random", () => {
       const step = async (): Promise<void> => {
         const kind = random.below(10);
         if (kind === 0) return await trial.flush();
-        if (kind === 1) return void (await trial.open[random.below(SHARDS)]?.host.engine.compactTable("public", "cpu"));
+        if (kind === 1) return await trial.open[random.below(SHARDS)]?.host.engine.compactTable("public", "cpu");
         if (kind === 2) return await time.sleep(random.below(80_000));
         const shard = random.below(SHARDS);
         const rows = Array.from({ length: 1 + random.below(5) }, () => row(1 + random.below(30), ++value));
