@@ -22,7 +22,7 @@ const FLAGS: readonly Flag[] = [
   { name: "json", help: "print one JSON object a backup" },
   {
     ...DATA_STORE_FLAG,
-    help: `of a cluster: the configuration of one of its data nodes; else ${DATA_STORE_FLAG.help}`,
+    help: 'the configuration of one of a cluster\'s data nodes, or of a server that says storage.type = "S3"; variables do, too',
   },
   ...SERVER_FLAGS.filter(({ name }) => name !== "db"), // A backup is of all databases.
 ];

@@ -2,7 +2,7 @@
  * Takes a backup of a running cluster. Nobody of it is asked to do anything, and nothing of it waits.
  *
  *   beforehand   manifests of all shards ─► data files that no earlier backup has: what takes long
- *   the moment   each shard: manifest ─► how long its log is ─► the log up to there ─► the files that are new
+ *   the moment   each shard: manifest ─► how long its log is ─► the files that are new ─► the log up to there
  *   at the end   the catalogue, which knows all that the logs name ─► files that no shard names any more go ─► the backup's manifest
  *
  * Owners delete files whose rows are in others, and let go of what of the log is in files. Where that comes before the copy, the shard is
@@ -154,8 +154,8 @@ class Taking {
   private async tryShard(copy: ShardCopy): Promise<ShardTry> {
     const { backup } = this;
     const { shard } = copy;
-    if (!(await this.copyLog(copy))) return "trimmed";
     for (const file of this.missingOf(copy)) if (!(await this.copyFile(file))) return { gone: file.name };
+    if (!(await this.copyLog(copy))) return "trimmed"; // Behind the files: they are few, and the log may be long.
     await backup.copy(shardPath(shard), inPieces(encodeShard(copy)));
     return "copied";
   }
