@@ -55,9 +55,14 @@ export function loadSettings(sources: Sources): Startup {
 
 /** What a part of a cluster is configured with, for who only asks a cluster: not checked as a whole. @throws ConfigError */
 export function loadClusterSettings(sources: Sources): ClusterSettings {
+  return loadPartSettings(sources).cluster;
+}
+
+/** The same, with where the data files of a data node are. @throws ConfigError */
+export function loadPartSettings(sources: Sources): Pick<Settings, "cluster" | "storage"> {
   const command = readCommandLine(sources.argv, sources.tools);
   assert(command.kind === "start", "who asks a cluster reads what a part of it would start with");
-  return readAll(command, sources).settings.cluster;
+  return readAll(command, sources).settings;
 }
 
 interface ReadSettings {

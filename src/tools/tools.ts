@@ -24,12 +24,12 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "backup",
-    summary: "copies the store of a running server, as it is at one moment, to a folder or S3",
+    summary: "copies the store of a running server or cluster, as it is at one moment, to a folder or S3",
     load: async () => (await import("./backup/backup-command.ts")).program,
   },
   {
     name: "restore",
-    summary: "makes a data directory of a backup",
+    summary: "makes a data directory, or a cluster, of a backup",
     load: async () => (await import("./backup/restore-command.ts")).program,
   },
   {

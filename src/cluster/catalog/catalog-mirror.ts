@@ -27,11 +27,11 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { CatalogAnswer, CatalogueElsewhere } from "../../engine/schema/catalog-port.ts";
 import { type MetaChange, SHARDS_KEY } from "../../storage/meta-store/meta-store.ts";
 import { type GatheredEntry, Gathering } from "../meta-log/gathered-entries.ts";
-import { MetaLog } from "../meta-log/meta-log.ts";
+import { type ListsPort, MetaLog } from "../meta-log/meta-log.ts";
 import type { StreamMessage } from "../port/message.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
-import { type CatalogEntry, decodeEntry, encodeEntry } from "./catalog-entry.ts";
-import { CatalogSnapshots, type ListsPort } from "./catalog-snapshots.ts";
+import { type CatalogEntry, type CatalogSnapshot, decodeEntry, encodeEntry } from "./catalog-entry.ts";
+import { CatalogSnapshots } from "./catalog-snapshots.ts";
 import { EnginePort } from "./engine-port.ts";
 import { AGAIN_MILLIS, catalogueUnavailable, insist, type Patience, WAIT_MILLIS } from "./insist.ts";
 import { MirroredEntries } from "./mirrored-entries.ts";
@@ -149,6 +149,11 @@ export class CatalogMirror {
   /** Why it does not go on; undefined while it does. */
   get failure(): DbError | undefined {
     return this.ended;
+  }
+
+  /** All of it as it is now. */
+  snapshot(): CatalogSnapshot {
+    return { catalogVersion: this.followed, number: this.number, entries: this.entries.all() };
   }
 
   /** The catalogue for one engine of this process, which closes its port. */
@@ -272,8 +277,7 @@ export class CatalogMirror {
     this.tell(changes);
     this.waiters.reached(version);
     if (attempt === undefined) return;
-    const { number, entries } = this;
-    this.snapshots.made(version, () => ({ catalogVersion: version, number, entries: entries.all() }));
+    this.snapshots.made(version, () => this.snapshot());
   }
 
   /** Tells all engines in one turn. @throws what the first of them throws that cannot follow: it has not ended the process, as it should */

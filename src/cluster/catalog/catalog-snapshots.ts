@@ -10,8 +10,7 @@ import { assert } from "../../base/assert.ts";
 import { errorText } from "../../base/error.ts";
 import { TABLE_SPREAD_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
-import { MetaLog } from "../meta-log/meta-log.ts";
-import type { ClusterPort } from "../port/cluster-port.ts";
+import { type ListsPort, MetaLog } from "../meta-log/meta-log.ts";
 import type { OrderedName } from "../port/ordered.ts";
 import { type CatalogSnapshot, decodeSnapshot, encodeSnapshot } from "./catalog-entry.ts";
 import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
@@ -19,13 +18,10 @@ import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
 /** Changes between two snapshots. Reason: a start reads so many messages twice at most, about 2 s. */
 const CHANGES_BETWEEN = 1000;
 
-/** A manifest that no shard has: a list as any other, in the stream of manifests. */
 const SNAPSHOTS_NUMBER = 2 ** 20;
-const SNAPSHOTS: OrderedName = `manifest.${SNAPSHOTS_NUMBER}`;
+/** A manifest that no shard has: a list as any other, in the stream of manifests. */
+export const SNAPSHOTS: OrderedName = `manifest.${SNAPSHOTS_NUMBER}`;
 assert(SNAPSHOTS_NUMBER > TABLE_SPREAD_MAX, "numbers of shards are below the most shards that there may be");
-
-/** What the lists of the catalogue are kept in. */
-export type ListsPort = Pick<ClusterPort, "ordered" | "messageBytesMax">;
 
 /** What they are written with. */
 export interface SnapshotOptions extends Patience {

@@ -28,6 +28,9 @@ import { PortError } from "../port/port-error.ts";
 import { gatherEntries, type GatheredEntries } from "./gathered-entries.ts";
 import { encodePart, PART_OVERHEAD_BYTES, PARTS_MAX } from "./part.ts";
 
+/** What lists are kept in. */
+export type ListsPort = Pick<ClusterPort, "ordered" | "messageBytesMax">;
+
 /** What the log waits with. */
 export interface MetaLogOptions {
   /** Waits. */
@@ -50,7 +53,7 @@ export class MetaLog implements ConditionalLog {
   /** First messages of entries that have several, by the number of the entry; of all that may still be trimmed to. */
   private readonly firstNumbers = new Map<number, number>();
 
-  constructor(port: Pick<ClusterPort, "ordered" | "messageBytesMax">, name: OrderedName, options: MetaLogOptions) {
+  constructor(port: ListsPort, name: OrderedName, options: MetaLogOptions) {
     this.ordered = port.ordered;
     this.name = name;
     this.partBytes = port.messageBytesMax - PART_OVERHEAD_BYTES;

@@ -2,11 +2,14 @@
  * What a cluster is at the moment, for who only looks: its streams, and its leases to watch. Nothing is made, so a look at the wrong
  * servers leaves no trace.
  */
+import type { ClusterPort } from "../port/cluster-port.ts";
 import type { Leases } from "../port/leases.ts";
 import { MESSAGE_BYTES_MAX } from "../port/limits.ts";
 import { Appends } from "./appends.ts";
 import { NatsLeases } from "./nats-leases.ts";
 import { type LinkOptions, type LinkWorld, NatsLink } from "./nats-link.ts";
+import { NatsLog } from "./nats-log.ts";
+import { NatsOrdered } from "./nats-ordered.ts";
 import type { StreamInfo } from "./streams.ts";
 
 /** A stream as its servers tell it. */
@@ -56,11 +59,15 @@ const PAGES_MAX = 64;
 export class ClusterLooker {
   /** To be watched; `look` tells whether there are any. */
   readonly leases: Leases;
+  /** To be read and followed, by whoever has a data node's rights. */
+  readonly kept: Pick<ClusterPort, "log" | "ordered" | "messageBytesMax">;
   private readonly link: NatsLink;
 
   private constructor(link: NatsLink, name: string) {
+    const appends = new Appends(link, MESSAGE_BYTES_MAX);
     this.link = link;
-    this.leases = new NatsLeases(link, new Appends(link, MESSAGE_BYTES_MAX), name, 1);
+    this.leases = new NatsLeases(link, appends, name, 1);
+    this.kept = { log: new NatsLog(link, appends), ordered: new NatsOrdered(link, appends), messageBytesMax: MESSAGE_BYTES_MAX };
   }
 
   /** @throws PortError unavailable: nobody can be reached, or nobody lets us in */

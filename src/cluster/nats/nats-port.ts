@@ -30,17 +30,23 @@ export async function openNatsPort(options: NatsOptions, world: LinkWorld): Prom
   const { servers, credentials, tls, identity, callMillis } = options;
   const link = await NatsLink.open({ servers, credentials, tls, name: identity, callMillis }, world);
   try {
-    const payload = link.connection.info?.max_payload ?? 0;
-    if (payload < PAYLOAD_BYTES_MIN) {
-      throw new PortError("denied", `cannot use NATS: its max_payload is ${payload} bytes, and must be ${PAYLOAD_BYTES_MIN} or more`);
-    }
+    const messageBytesMax = messageBytesOf(link);
     const streams = await openStreams(link, streamConfigs(options));
     await checkServers(link, options, streams);
-    return new NatsPort(link, options, Math.min(payload - HEADER_BYTES, MESSAGE_BYTES_MAX));
+    return new NatsPort(link, options, messageBytesMax);
   } catch (error) {
     await link.close();
     throw error;
   }
+}
+
+/** Most bytes of a message to these servers. @throws PortError denied: they take too few */
+export function messageBytesOf(link: NatsLink): number {
+  const payload = link.connection.info?.max_payload ?? 0;
+  if (payload < PAYLOAD_BYTES_MIN) {
+    throw new PortError("denied", `cannot use NATS: its max_payload is ${payload} bytes, and must be ${PAYLOAD_BYTES_MIN} or more`);
+  }
+  return Math.min(payload - HEADER_BYTES, MESSAGE_BYTES_MAX);
 }
 
 class NatsPort implements ClusterPort {

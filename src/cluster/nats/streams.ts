@@ -33,6 +33,8 @@ export interface StreamConfig {
   readonly deny_delete: boolean;
   readonly allow_msg_ttl?: boolean;
   readonly subject_delete_marker_ttl?: number;
+  /** Number of its first message, where it does not begin with 1: of a cluster that was restored. */
+  readonly first_seq?: number;
   /** "async": acknowledged before it is written. */
   readonly persist_mode?: string;
 }

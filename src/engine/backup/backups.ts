@@ -32,6 +32,10 @@ import type { LogStreams } from "../log/log-streams.ts";
 import type { SequenceCounter } from "../log/sequence-counter.ts";
 import type { ThreadHosts } from "../threads/thread-hosts.ts";
 
+/** What is asked for at a frontend. */
+const CLUSTER =
+  "a cluster by one of its frontends: run `varve backup TARGET --config-file FILE` with the configuration of one of its data nodes, " +
+  "which says where NATS and the data files are; of a demo it is <data-home>/datanode.toml";
 /** Names of copies, which are ids, and of what SQLite may put beside them. */
 const COPY = /^[0-9a-f]{16}\.db(?:-wal|-shm|-journal)?$/;
 
@@ -84,7 +88,7 @@ export class Backups implements BackupOperations {
 
   private async beginNow(): Promise<BackupBegun> {
     const { places, isRowless, meta, live, sequences, appends, threads, trimmer, clock, logger } = this.parts;
-    if (isRowless) throw new DbError(StatusCode.Unsupported, "cannot back up: the rows of this cluster are not on this server");
+    if (isRowless) throw new DbError(StatusCode.Unsupported, `cannot back up ${CLUSTER}`);
     if (places === undefined) throw new DbError(StatusCode.Unsupported, "cannot back up: this server's files are not on a disk");
     if (this.running.size >= BACKUPS_AT_ONCE_MAX) {
       throw new DbError(StatusCode.RateLimited, `cannot back up: ${this.running.size} backups are under way; wait for one to end`);

@@ -4,7 +4,8 @@ import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
 import type { Commits } from "./commits.ts";
 import { numberOf } from "./meta-codec.ts";
 
-const NEXT_FILE = "next/file";
+/** Key of the first id that was not taken from the meta store. */
+export const NEXT_FILE = "next/file";
 /** Ids taken from the meta store at a time: one commit for so many. */
 const BLOCK = 1024;
 

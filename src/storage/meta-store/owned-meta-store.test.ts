@@ -4,7 +4,7 @@ import { metaStoreContract } from "../../../test/contract/meta-store-contract.ts
 import { type EntryFate, MemoryConditionalLog } from "../../../test/support/memory-conditional-log.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { Fenced, type MetaStore } from "./meta-store.ts";
-import { openOwnedMetaStore } from "./owned-meta-store.ts";
+import { copyOwnedMetaStore, encodeOwnedCopy, openOwnedMetaStore } from "./owned-meta-store.ts";
 
 metaStoreContract("openOwnedMetaStore", async () => {
   const log = new MemoryConditionalLog();
@@ -132,4 +132,22 @@ test.each([1, 2, 3, 4, 5, 6])("seed %i: owners come and go, answers are lost: wh
   }
   const last = await openOwnedMetaStore(log, "last");
   for (const [key, { value, maybe }] of known) expect([value, ...maybe]).toContain(last.get(key) as number | undefined);
+});
+
+test("a copy is the store as of its last commit, and the store of a new log; whose it is stays", async () => {
+  const log = new MemoryConditionalLog();
+  expect(await copyOwnedMetaStore(log)).toBeUndefined();
+  const store = await openOwnedMetaStore(log, "a");
+  for (let i = 0; i < 250; i++) await put(store, `k${i % 7}`, i); // Some entries that hold all, and some behind the last of them.
+  await store.commit([{ key: "k0", value: undefined }]);
+  const copy = await copyOwnedMetaStore(log);
+  expect(copy?.epoch).toBe(1);
+  expect(valuesOf(store)).toEqual(Object.fromEntries(copy?.entries ?? []));
+  await put(store, "k1", 1000); // Nobody is refused.
+  const other = new MemoryConditionalLog();
+  if (copy === undefined) throw new Error("there is one");
+  await other.append(encodeOwnedCopy(copy, "restore"), 0);
+  const next = await openOwnedMetaStore(other, "b");
+  expect(next.epoch).toBe(2);
+  expect(valuesOf(next)).toEqual(Object.fromEntries(copy.entries));
 });

@@ -59,6 +59,25 @@ export async function openOwnedMetaStore(log: ConditionalLog, owner: string): Pr
   throw new Fenced(`cannot take the meta store over: others did so ${OPEN_ROUNDS} times meanwhile`);
 }
 
+/** A store as one of its commits left it. */
+export interface OwnedCopy {
+  /** Of the owner that made the commit. */
+  readonly epoch: number;
+  readonly entries: readonly (readonly [key: string, value: MetaValue])[];
+}
+
+/** The store of a log as its last commit left it; whose it is does not change. Undefined: nobody ever had it. @throws DbError */
+export async function copyOwnedMetaStore(log: Pick<ConditionalLog, "read">): Promise<OwnedCopy | undefined> {
+  const { values, epoch, at } = readState(await log.read(0));
+  return at === 0 ? undefined : { epoch, entries: wholeOf(values) };
+}
+
+/** Text of the entry that an empty log begins with, of a store that was copied. The next owner has a higher epoch. */
+export function encodeOwnedCopy({ epoch, entries }: OwnedCopy, owner: string): string {
+  const first: Stored = { owner, epoch, number: 0, changes: [], whole: entries };
+  return JSON.stringify(first);
+}
+
 interface State {
   readonly values: Map<string, string>;
   /** Number of the last entry. */

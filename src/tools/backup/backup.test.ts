@@ -10,11 +10,12 @@ import { diskFolder } from "../../../test/support/disk-folder.ts";
 import { FakeS3 } from "../../../test/support/fake-s3.ts";
 import { testIo } from "../../../test/support/tool-io.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { findBackups, inPieces } from "./manifest.ts";
+import { findBackups, inPieces, type ServerManifest } from "./manifest.ts";
 import { targetOf } from "./open-target.ts";
-import { pickBackup, restoreBackup, verifyBackup } from "./restore-backup.ts";
+import { pickBackup, restoreBackup, verifyBackup, type WantedBackup } from "./restore-backup.ts";
 import type { BackupServer } from "./server-client.ts";
-import { type TakenBackup, takeBackup } from "./take-backup.ts";
+import type { TakenBackup } from "./new-backup.ts";
+import { takeBackup } from "./take-backup.ts";
 import type { BackupTarget } from "./target.ts";
 
 const SMALL = { sync: "never", segmentBytes: 4096 } as const;
@@ -71,9 +72,9 @@ async function backUp(engine: Engine, target: BackupTarget): Promise<TakenBackup
   return await takeBackup(target, serverOf(engine), testIo());
 }
 
-async function restored(target: BackupTarget, wanted: { readonly id?: string; readonly at?: number } = {}): Promise<unknown> {
+async function restored(target: BackupTarget, wanted: WantedBackup = {}): Promise<unknown> {
   const home = join(await newFolder(), "home");
-  await restoreBackup(target, await pickBackup(target, wanted), { home, logFolder: join(home, "wal") }, testIo());
+  await restoreBackup(target, await serverBackup(target, wanted), { home, logFolder: join(home, "wal") }, testIo());
   const engine = await open(home);
   return await everything(engine);
 }
@@ -83,6 +84,12 @@ function s3Target(): { readonly target: BackupTarget; readonly store: FakeS3 } {
   stores.push(store);
   const env = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "hush", AWS_REGION: "r", AWS_ENDPOINT_URL: store.endpoint };
   return { target: targetOf("s3://bucket/some/prefix", env), store };
+}
+
+async function serverBackup(target: BackupTarget, wanted: WantedBackup = {}): Promise<ServerManifest> {
+  const picked = await pickBackup(target, wanted);
+  if (picked.kind === "server") return picked;
+  throw new Error("it is of a cluster");
 }
 
 async function messageOf(work: Promise<unknown>): Promise<string> {
@@ -128,7 +135,7 @@ test("a backup of a restored store that went another way takes nothing for known
   const target = targetOf(await newFolder(), {});
   await backUp(engine, target);
   const home = join(await newFolder(), "home");
-  await restoreBackup(target, await pickBackup(target, {}), { home, logFolder: join(home, "wal") }, testIo());
+  await restoreBackup(target, await serverBackup(target), { home, logFolder: join(home, "wal") }, testIo());
   const other = await open(home);
   for (const [one, value] of [
     [engine, 1],
@@ -205,7 +212,7 @@ test("a backup with a bit that flipped is refused before anything is written, wh
     writeFileSync(path, bytes);
     const home = join(folder, "..", "never-made");
     const work = async (): Promise<void> => {
-      await restoreBackup(target, await pickBackup(target, {}), { home, logFolder: join(home, "wal") }, testIo());
+      await restoreBackup(target, await serverBackup(target), { home, logFolder: join(home, "wal") }, testIo());
     };
     const message = await messageOf(work());
     expect([path, bit, message]).toEqual([path, bit, expect.stringMatching(/is damaged|cannot be restored/)]);
@@ -291,7 +298,7 @@ test("a directory that is not empty is left alone", async () => {
   await backUp(engine, target);
   const { size } = statSync(join(home, "meta.db"));
   const place = { home, logFolder: join(home, "wal") };
-  expect(await messageOf(restoreBackup(target, await pickBackup(target, {}), place, testIo()))).toContain("it is not empty");
+  expect(await messageOf(restoreBackup(target, await serverBackup(target), place, testIo()))).toContain("it is not empty");
   expect(statSync(join(home, "meta.db")).size).toBe(size);
 });
 

@@ -5,19 +5,22 @@
  *   <id>/manifest.json      one line of JSON, then a line with the SHA-256 of the first
  *   <id>/<path>             the files that no earlier backup had; `object` says where each is
  *
- * Version 1. A reader refuses another version; unknown fields are skipped.
+ * Version 1 is of a server, version 2 of a cluster. A reader refuses other versions; unknown fields are skipped.
  */
 import { errorText } from "../../base/error.ts";
 import { type BackupTarget, PIECE_BYTES } from "./target.ts";
 
 const FORMAT = "varve-backup";
-const VERSION = 1;
+const SERVER_VERSION = 1;
+const CLUSTER_VERSION = 2;
 /** Name of the object below the backup's id. */
 const MANIFEST = "manifest.json";
 /** Largest manifest that is read: about 2,000,000 files. */
 const MANIFEST_BYTES_MAX: number = 512 * 1024 * 1024;
 /** Names of files of a data directory: nothing else is ever restored. */
 const PATH = /^(?:meta\.db|data\/tables\/\d{10}\/\d{10}\.parquet|wal\/(?:threads|(?:thread-[1-9]\d{0,3}\/)?(?:\d{10}\.log|ends)))$/;
+/** The same of a cluster: `cluster/paths.ts` makes them. */
+const CLUSTER_PATH = /^(?:catalog\.json|shard-\d{4}\/(?:shard\.json|log)|data\/shard-\d{4}\/tables\/\d{10}\/\d{10}\.parquet)$/;
 const ID = /^\d{8}T\d{9}Z-[0-9a-f]{1,8}$/;
 
 /** A file of a backup. */
@@ -32,15 +35,33 @@ export interface BackupFile {
   readonly crc?: number;
 }
 
-/** See the file header. */
-export interface Manifest {
+interface AnyManifest {
   readonly id: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: what was acknowledged before it is in the backup. */
   readonly moment: number;
-  /** The backup has the log records up to it. */
-  readonly sequence: number;
   readonly files: readonly BackupFile[];
 }
+
+/** Of one server. */
+export interface ServerManifest extends AnyManifest {
+  readonly kind: "server";
+  /** The backup has the log records up to it. */
+  readonly sequence: number;
+}
+
+/** Of a cluster. */
+export interface ClusterManifest extends AnyManifest {
+  readonly kind: "cluster";
+  /** Milliseconds since the epoch: what was sent after it is not in the backup. */
+  readonly until: number;
+  readonly shards: number;
+}
+
+/** See the file header. */
+export type Manifest = ServerManifest | ClusterManifest;
+
+/** A manifest without its files. */
+export type ManifestHead = Omit<ServerManifest, "files"> | Omit<ClusterManifest, "files">;
 
 /** A backup in a target: whole, or why not. */
 export type FoundBackup =
@@ -54,9 +75,14 @@ export function manifestName(id: string): string {
 }
 
 /** The bytes of a manifest. */
-export function encodeManifest({ id, moment, sequence, files }: Manifest): Uint8Array {
-  const listed = files.map(({ path, object, byteLength, sha256, crc }) => ({ path, object, bytes: byteLength, sha256, crc }));
-  const line = JSON.stringify({ format: FORMAT, version: VERSION, id, moment, sequence, files: listed });
+export function encodeManifest(manifest: Manifest): Uint8Array {
+  const { id, moment } = manifest;
+  const files = manifest.files.map(({ path, object, byteLength, sha256, crc }) => ({ path, object, bytes: byteLength, sha256, crc }));
+  const line = JSON.stringify(
+    manifest.kind === "server"
+      ? { format: FORMAT, version: SERVER_VERSION, id, moment, sequence: manifest.sequence, files }
+      : { format: FORMAT, version: CLUSTER_VERSION, kind: "cluster", id, moment, until: manifest.until, shards: manifest.shards, files },
+  );
   return new TextEncoder().encode(`${line}\n${sha256Of(line)}\n`);
 }
 
@@ -66,15 +92,22 @@ function decodeManifest(bytes: Uint8Array): Manifest {
   if (rest.length !== 1 || rest[0] !== "" || sum !== sha256Of(line)) throw new Error("it does not match its checksum");
   const value = JSON.parse(line) as Record<string, unknown>; // As it was written: its checksum matches.
   if (value["format"] !== FORMAT) throw new Error("it is no manifest of a backup");
-  if (value["version"] !== VERSION) throw new Error(`it has version ${String(value["version"])}; this Varve knows ${VERSION}: upgrade it`);
-  const files = (value["files"] as Record<string, unknown>[]).map(fileOf);
-  const { id, moment, sequence } = value;
-  return { id: String(id), moment: Number(moment), sequence: Number(sequence), files };
+  const { version, kind, id, moment, sequence, until, shards } = value;
+  if (version !== SERVER_VERSION && version !== CLUSTER_VERSION) {
+    const known = `${SERVER_VERSION} and ${CLUSTER_VERSION}`;
+    throw new Error(`it has version ${String(version)}; this Varve knows ${known}: upgrade it`);
+  }
+  const isOfCluster = version === CLUSTER_VERSION;
+  if (isOfCluster && kind !== "cluster") throw new Error(`it is of a ${String(kind)}, which this Varve does not know: upgrade it`);
+  const files = (value["files"] as Record<string, unknown>[]).map((file) => fileOf(file, isOfCluster ? CLUSTER_PATH : PATH));
+  const any = { id: String(id), moment: Number(moment), files };
+  if (isOfCluster) return { ...any, kind: "cluster", until: Number(until), shards: Number(shards) };
+  return { ...any, kind: "server", sequence: Number(sequence) };
 }
 
-function fileOf(value: Record<string, unknown>): BackupFile {
+function fileOf(value: Record<string, unknown>, paths: RegExp): BackupFile {
   const { path, object, bytes, sha256, crc } = value;
-  if (typeof path !== "string" || !PATH.test(path)) throw new Error(`it names ${String(path)}, which is no file of a data directory`);
+  if (typeof path !== "string" || !paths.test(path)) throw new Error(`it names ${String(path)}, which is no file of a data directory`);
   if (typeof object !== "string" || !isObjectOf(object, path)) throw new Error(`it says that ${path} is in ${String(object)}`);
   return {
     path,

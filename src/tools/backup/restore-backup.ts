@@ -13,7 +13,7 @@ import { ByteProgress } from "../common/byte-progress.ts";
 import type { ToolIo } from "../tool.ts";
 import { eachAtOnce, SummedPieces } from "./copy-file.ts";
 import { makeFolders, syncFolder, writeFile } from "./folder-target.ts";
-import { type BackupFile, findBackups, type Manifest } from "./manifest.ts";
+import { type BackupFile, type FoundBackup, findBackups, type Manifest, type ServerManifest } from "./manifest.ts";
 import { momentText } from "./moment.ts";
 import type { BackupTarget } from "./target.ts";
 
@@ -42,7 +42,7 @@ export async function pickBackup(target: BackupTarget, { id, at }: WantedBackup)
     throw new Error(`backup ${id} cannot be restored: ${named.kind === "damaged" ? named.why : "it was not finished"}`);
   }
   const last = all.findLast(
-    (found) => found.kind !== "unfinished" && (at === undefined || momentOf(found.id) <= momentText(at).replace(/[-:.]/g, "")),
+    (found) => found.kind !== "unfinished" && (at === undefined || momentOf(found) <= momentText(at).replace(/[-:.]/g, "")),
   );
   if (last === undefined) {
     const when = at === undefined ? "" : ` of ${momentText(at)} or before`;
@@ -53,13 +53,14 @@ export async function pickBackup(target: BackupTarget, { id, at }: WantedBackup)
   throw new Error(`backup ${last.id} cannot be restored: ${last.kind === "damaged" ? last.why : ""}; --backup names another`);
 }
 
-/** Moments of ids sort as texts do. */
-function momentOf(id: string): string {
-  return id.slice(0, id.indexOf("-"));
+/** After which nothing of a backup is. Moments of ids sort as texts do; the backup of a cluster takes some time behind its. */
+function momentOf(found: FoundBackup): string {
+  if (found.kind === "whole" && found.manifest.kind === "cluster") return momentText(found.manifest.until).replace(/[-:.]/g, "");
+  return found.id.slice(0, found.id.indexOf("-"));
 }
 
 /** Restores a backup. @throws Error; what was not there before is not there after it */
-export async function restoreBackup(target: BackupTarget, manifest: Manifest, place: RestorePlace, io: ToolIo): Promise<void> {
+export async function restoreBackup(target: BackupTarget, manifest: ServerManifest, place: RestorePlace, io: ToolIo): Promise<void> {
   for (const folder of [place.home, place.logFolder]) await checkEmpty(folder);
   await verifyBackup(target, manifest, io);
   const directory = await lockDataDirectory(place.home);
@@ -138,7 +139,11 @@ async function undo({ home, logFolder }: RestorePlace): Promise<void> {
   }
 }
 
-function checkSums({ object, byteLength, sha256 }: BackupFile, sums: { readonly byteLength: number; readonly sha256: string }): void {
+/** @throws Error: an object is not what it was */
+export function checkSums(
+  { object, byteLength, sha256 }: BackupFile,
+  sums: { readonly byteLength: number; readonly sha256: string },
+): void {
   if (sums.byteLength === byteLength && sums.sha256 === sha256) return;
   throw new Error(`the backup is damaged: ${object} is not as it was written; nothing is restored`);
 }

@@ -36,7 +36,12 @@ const HELP: string = helpText({
     "varve cluster drain node-3 -c operator.toml",
   ],
   flags: FLAGS,
+  notes: [
+    "Backups: varve backup TARGET --config-file <that of a data node>, varve restore TARGET --config-file <the same of a new cluster>.",
+  ],
 });
+/** What is asked for here and is elsewhere. */
+const ELSEWHERE: readonly string[] = ["backup", "restore"];
 
 /** See the file header. */
 export const cluster: ToolProgram = {
@@ -45,6 +50,9 @@ export const cluster: ToolProgram = {
   run: async ([name = "", ...args], io) => {
     const command = COMMANDS.find((known) => known.name === name);
     if (command !== undefined) return await command.run(args, io);
+    if (ELSEWHERE.includes(name)) {
+      throw new ConfigError(`that is \`varve ${name} TARGET --config-file FILE\`, with the configuration of a data node`, EXIT_USAGE);
+    }
     const names = COMMANDS.map((known) => known.name);
     const nearest = nearestName(name, names);
     const hint = nearest === undefined ? `it has ${names.join(", ")}` : `did you mean ${nearest}?`;

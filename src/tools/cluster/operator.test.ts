@@ -128,6 +128,7 @@ test("a command line that names no cluster, or nothing to do, is refused", async
     );
   expect(await refusal()).toContain("`varve cluster` needs a command: it has demo, status, drain, rebalance");
   expect(await refusal("stats")).toContain("did you mean status?");
+  expect(await refusal("backup", "x")).toContain("that is `varve backup TARGET --config-file FILE`");
   expect(await refusal("status")).toContain("which cluster? name its settings with -c");
   expect(await refusal("drain", "--servers", "nats://127.0.0.1:1")).toContain("takes the name of one data node");
   expect(await refusal("status", "--servers", "127.0.0.1:1")).toContain("no address of NATS");

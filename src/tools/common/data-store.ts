@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ConfigError, EXIT_USAGE } from "../../config/config-error.ts";
 import type { Flag } from "../../config/flag.ts";
 import { loadSettings } from "../../config/load.ts";
+import type { FileStore } from "../../storage/file-store/file-store.ts";
 import type { RemoteFileStore } from "../../storage/file-store/remote-file-store.ts";
 import { openS3Files } from "../../storage/file-store/s3/open-s3-files.ts";
 
@@ -32,7 +33,7 @@ export function dataStoreOf(
 }
 
 /** The bytes of a file of a store. @throws DbError StorageUnavailable */
-export async function* storePieces(store: RemoteFileStore, name: string): AsyncGenerator<Uint8Array> {
+export async function* storePieces(store: FileStore, name: string): AsyncGenerator<Uint8Array> {
   const reader = await store.open(name);
   try {
     for (let at = 0; at < reader.byteLength; at += PIECE_BYTES) yield await reader.read(at, Math.min(PIECE_BYTES, reader.byteLength - at));

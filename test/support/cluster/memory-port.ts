@@ -233,7 +233,7 @@ class MemoryOrdered implements Ordered {
   async append(name: OrderedName, entry: Uint8Array, last: number, options?: CallOptions): Promise<number | "refused"> {
     const apply = (): number | "refused" | undefined => {
       const stream = this.cluster.stream(streamNameOf(name));
-      return stream.lastOf(name) === last ? stream.append(name, entry) : "refused";
+      return (name === "catalog" ? stream.lastNumber : stream.lastOf(name)) === last ? stream.append(name, entry) : "refused";
     };
     const number = await this.port.append(entry, apply, options);
     if (number === undefined) throw new PortError("full", `cannot append to ${name}: it is full`);

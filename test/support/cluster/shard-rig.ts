@@ -55,29 +55,41 @@ export interface RigNodeOptions
 /** How a cluster is made. */
 export interface RigOptions extends MemoryClusterOptions {
   readonly shards?: number;
+  /** Servers that there are already; then the other options do not count. */
+  readonly cluster?: MemoryCluster;
+  /** Data files that there are already. */
+  readonly files?: Map<string, Uint8Array>;
 }
 
 /** See the file header. */
 export class ShardRig {
   readonly cluster: MemoryCluster;
-  readonly files: Map<string, Uint8Array> = new Map();
+  readonly files: Map<string, Uint8Array>;
   readonly shards: Shards;
   readonly frontend: Engine;
   readonly mirror: CatalogMirror;
   private readonly port: ClusterPort;
   private readonly nodes: RigNode[] = [];
 
-  private constructor(cluster: MemoryCluster, shards: number, port: ClusterPort, mirror: CatalogMirror, frontend: Engine) {
+  private constructor(
+    cluster: MemoryCluster,
+    files: Map<string, Uint8Array>,
+    shards: number,
+    port: ClusterPort,
+    mirror: CatalogMirror,
+    frontend: Engine,
+  ) {
     this.cluster = cluster;
+    this.files = files;
     this.shards = new Shards(shards);
     this.port = port;
     this.mirror = mirror;
     this.frontend = frontend;
   }
 
-  static async start({ shards = 3, ...options }: RigOptions = {}): Promise<ShardRig> {
+  static async start({ shards = 3, files: there = new Map(), ...options }: RigOptions = {}): Promise<ShardRig> {
     const { rates, ...calm } = options;
-    const cluster = new MemoryCluster(calm);
+    const cluster = options.cluster ?? new MemoryCluster(calm);
     const port = memoryPort(cluster, "frontend");
     const mirror = await openMirror(cluster, port, shards);
     const files = memoryFileStore(new Map());
@@ -89,7 +101,7 @@ export class ShardRig {
       shards,
     });
     if (rates !== undefined) cluster.rates = rates;
-    return new ShardRig(cluster, shards, port, mirror, engine);
+    return new ShardRig(cluster, there, shards, port, mirror, engine);
   }
 
   /** A process with a name that no other has or had. */

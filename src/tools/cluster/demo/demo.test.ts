@@ -8,7 +8,8 @@ import { loadSettings } from "../../../config/load.ts";
 import type { ToolIo } from "../../tool.ts";
 import type { Child } from "./children.ts";
 import { linesOf, shownLogLine, shownNatsLine } from "./child-lines.ts";
-import { type DemoWorld, runDemo } from "./demo.ts";
+import { runDemo } from "./demo.ts";
+import type { DemoWorld } from "./demo-server.ts";
 import { natsConfig } from "./demo-nats.ts";
 import { readDemoOptions } from "./demo-options.ts";
 
@@ -193,6 +194,10 @@ describe("a demo", () => {
     const file = await Bun.file(join(run.home, "operator.toml")).bytes();
     const startup = loadSettings({ argv: ["frontend", "start", "-c", "operator.toml"], env: {}, readFile: () => file });
     expect(startup).toMatchObject({ kind: "start", warnings: [], settings: { cluster: { natsUser: "operator", shards: 4, replicas: 1 } } });
+    const node = await Bun.file(join(run.home, "datanode.toml")).bytes();
+    const another = loadSettings({ argv: ["datanode", "start", "-c", "datanode.toml"], env: {}, readFile: () => node });
+    const cluster = { natsUser: "datanode", sharedDir: join(run.home, "store") };
+    expect(another).toMatchObject({ kind: "start", warnings: [], settings: { cluster } });
     run.interrupt.abort();
     await run.status;
   });
