@@ -51,6 +51,10 @@ export class OwnerTable implements Directory {
     return [];
   }
 
+  frontends(): readonly [] {
+    return [];
+  }
+
   lagOf(): undefined {
     return undefined;
   }
