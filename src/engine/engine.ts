@@ -457,10 +457,11 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
       if (closed.status === "rejected") failures.push(closed.reason);
     }
     failPoint("close.log-closed");
-    for (const { table } of live.entries()) await table.region.close(false);
     // Nobody needs it now.
     if (isAllInFiles && failures.length === 0 && this.parts.follower === undefined)
       await commits.make(() => [{ key: LOG_KEY, value: undefined }], NOTHING_TO_TAKE);
+    commits.end(); // A delete under way, for one, would be flushed as if there were no rows that it could hide.
+    for (const { table } of live.entries()) await table.region.close(false);
     meta.close();
     this.parts.forget();
     failPoint("close.done");

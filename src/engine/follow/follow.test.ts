@@ -282,17 +282,29 @@ test("a segment stays closed through the same message, whoever closes it again",
   expect(rig.meta.get(CLOSED_KEY)).toEqual(expect.arrayContaining([[maker.writer, 2, 6]]));
 });
 
+/** Deletes a row of a table by its key. */
+function remove(time: number, table = "last"): Promise<unknown> {
+  const builder = new RowBatchBuilder(table, [
+    { name: "host", type: STRING, semantic: "tag" },
+    { name: "ts", type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp" },
+  ]);
+  builder.add(["a", BigInt(time)]);
+  return rig.engine.delete("public", builder.batch());
+}
+
+test("a delete that is under way when its engine closes fails: tables have let go of the files whose rows it hides", async () => {
+  const last = await rig.make("last");
+  rig.put(maker.record(1, [[last, [row(1), row(2)]]]));
+  await rig.flush("last");
+  await rig.engine.close(false);
+  expect((await errorOf(remove(1))).message).toBe("cannot store a change: the engine is closed");
+  await rig.takeOver();
+  expect(await rig.rows(last)).toEqual(["a 1 1", "a 2 2"]);
+});
+
 test("deletes lie between messages, are in files when they are answered, and make room where there is none", async () => {
   const last = await rig.make("last");
   rig.put(maker.record(1, [[last, [row(1), row(2), row(3)]]]));
-  const remove = (time: number): Promise<unknown> => {
-    const builder = new RowBatchBuilder("last", [
-      { name: "host", type: STRING, semantic: "tag" },
-      { name: "ts", type: { kind: "timestamp", unit: "millisecond" }, semantic: "timestamp" },
-    ]);
-    builder.add(["a", BigInt(time)]);
-    return rig.engine.delete("public", builder.batch());
-  };
   await remove(2);
   expect(await rig.rows(last)).toEqual(["a 1 1", "a 3 3"]);
   await rig.takeOver();

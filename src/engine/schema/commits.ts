@@ -10,8 +10,11 @@
  * A commit that the store did not answer may be in force, now or later. Before anything else is committed it is undone: plans are made on
  * what memory has.
  *
- * Once the store is another's, nothing is committed any more, and no file is deleted: it may be the other's.
+ * Once the store is another's, nothing is committed any more, and no file is deleted: it may be the other's. Nor is anything committed once
+ * the engine closes: what is still under way would plan by tables that have let go of what they had.
  */
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
 import { Fenced, type MetaChange, type MetaStore } from "../../storage/meta-store/meta-store.ts";
 import { PromptTurns } from "../../base/scheduler/prompt-turns.ts";
 
@@ -22,6 +25,7 @@ const CATALOGUE = /^(?:database|table|view)\//;
 export class Commits {
   /** Why nothing is committed any more; undefined while the store is ours. */
   fenced: Fenced | undefined;
+  private isEnded = false;
   private readonly meta: MetaStore;
   private readonly onFenced: (why: Fenced) => void;
   /** What goes with each commit: what its other entries are believed by. */
@@ -70,9 +74,15 @@ export class Commits {
     );
   }
 
-  /** Call it before files are written that would never be committed. @throws Fenced */
+  /** Call it before files are written that would never be committed. @throws Fenced; DbError StorageUnavailable once it was ended */
   check(): void {
     if (this.fenced !== undefined) throw this.fenced;
+    if (this.isEnded) throw new DbError(StatusCode.StorageUnavailable, "cannot store a change: the engine is closed");
+  }
+
+  /** From now on nothing is committed: plans that wait for their turn fail. */
+  end(): void {
+    this.isEnded = true;
   }
 
   private now<T>(plan: () => readonly MetaChange[] | undefined, taken: () => T): T | undefined | Promise<T> {
