@@ -130,8 +130,8 @@ class Opening {
     this.shard = shard;
     this.options = options;
     this.logger = logger;
-    const { port, catalog, scheduler, follow: limits } = parts;
-    this.log = new ShardLog({ port, shard, catalog, scheduler, logger, limits, onLost: (why) => this.onLost(why) });
+    const { port, catalog, scheduler, sleep, follow: limits } = parts;
+    this.log = new ShardLog({ port, shard, catalog, scheduler, sleep, logger, limits, onLost: (why) => this.onLost(why) });
   }
 
   /** @param began when opening it began: the log tells where the time went */
@@ -147,8 +147,9 @@ class Opening {
       throwIfCancelled(this.options.signal);
       opened = clock.monotonicMillis();
       start = engine.followed.start.number;
+      await this.marked();
       log.begin(engine);
-      const last = await this.lastOfLog();
+      const last = await this.answered(() => log.last());
       await this.caughtUp(Math.max(last, engine.followed.wholeFrom));
       if (this.lost !== undefined) throw this.lost;
     } catch (error) {
@@ -201,14 +202,27 @@ class Opening {
     await waitWithin(this.log.whenTaken(least), { signal: this.options.signal });
   }
 
-  private async lastOfLog(): Promise<number> {
+  /** Tells owners of before, by the log. A log that is full takes nothing until this owner has flushed: then they hear by their commits. */
+  private async marked(): Promise<void> {
+    try {
+      await this.answered(() => this.log.mark());
+    } catch (error) {
+      if (portFailureOf(error) !== "full") throw error;
+      this.logger.warn({ shard: this.shard }, "the log of a shard is full: an owner of before may answer with rows that are deleted");
+    }
+  }
+
+  /** What the log answers; it is asked again while servers elect. */
+  private async answered(ask: () => Promise<number>): Promise<number> {
     const { clock, sleep } = this.parts;
     const end = clock.monotonicMillis() + LAST_MILLIS;
     for (;;) {
       try {
-        return await this.log.last();
+        return await ask();
       } catch (error) {
-        if (portFailureOf(error) !== "unavailable" || this.lost !== undefined || clock.monotonicMillis() >= end) throw error;
+        const failure = portFailureOf(error);
+        const isPassing = failure === "unavailable" || failure === "unknown";
+        if (!isPassing || this.lost !== undefined || clock.monotonicMillis() >= end) throw error;
       }
       throwIfCancelled(this.options.signal);
       await sleep(AGAIN_MILLIS);

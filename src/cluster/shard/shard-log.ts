@@ -2,6 +2,11 @@
  * The log of a shard as its owner follows it.
  *
  *   port ─► messages ─► records ─► the catalogue has what they name ─► there is memory ─► engine
+ *                        └ none: another owner may have the shard ─► the manifest takes a commit, or the shard is lost
+ *
+ * Each owner appends a message without records when it has the manifest, and others to number its deletes behind them. Rows that it takes
+ * away leave no other trace in the log. So an owner of before that still is asked, and has come as far as the one who asks knows the log
+ * to be, has heard of the next one.
  *
  * It reads ahead by what the port reads ahead. After each message the thread may do other work.
  */
@@ -13,6 +18,7 @@ import { waitWithin } from "../../base/scheduler/wait-within.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { FollowedSource, FollowLimits } from "../../engine/follow/followed-source.ts";
+import { Fenced } from "../../storage/meta-store/meta-store.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import { FollowedRecords, type ReadMessage } from "./followed-records.ts";
 import { REACH_MILLIS_MAX } from "./limits.ts";
@@ -31,6 +37,7 @@ export interface ShardLogParts {
   readonly catalog: FollowedCatalog;
   readonly scheduler: Scheduler;
   readonly logger: Logger;
+  readonly sleep: (millis: number) => Promise<void>;
   /** As of `FollowedSource`. */
   readonly limits?: FollowLimits | undefined;
   /** Called once when it cannot go on. */
@@ -38,6 +45,8 @@ export interface ShardLogParts {
 }
 
 const EMPTY = new Uint8Array(0);
+/** What is waited before a manifest that did not answer is asked again. */
+const AGAIN_MILLIS = 200;
 
 /** See the file header. */
 export class ShardLog implements FollowedSource {
@@ -48,6 +57,8 @@ export class ShardLog implements FollowedSource {
   private running: Promise<void> = Promise.resolve();
   /** The largest number that is known to be in the log. */
   private known = 0;
+  /** The last message without records that this owner appended, as far as it knows. */
+  private own = 0;
 
   constructor(parts: ShardLogParts) {
     this.parts = parts;
@@ -98,7 +109,14 @@ export class ShardLog implements FollowedSource {
   }
 
   async pad(): Promise<void> {
-    await this.reach(await this.parts.port.log.append(this.parts.shard, EMPTY, { signal: this.stopping.signal }));
+    await this.reach(await this.mark());
+  }
+
+  /** Appends a message without records: owners of before hear of this one. Returns its number. @throws PortError */
+  async mark(): Promise<number> {
+    const number = await this.parts.port.log.append(this.parts.shard, EMPTY, { signal: this.stopping.signal });
+    this.own = Math.max(this.own, number);
+    return number;
   }
 
   /** Never rejects. */
@@ -121,11 +139,25 @@ export class ShardLog implements FollowedSource {
     for await (const messages of port.log.follow(shard, from, { signal })) {
       this.known = Math.max(this.known, messages.at(-1)?.number ?? 0);
       for (const message of messages) {
+        if (message.bytes.length === 0 && message.number > this.own) await this.confirmed(engine);
         const read = records.take(message);
         if (read !== undefined) await this.give(read, engine);
         if (signal.aborted) return;
         if (pace.isDue()) await pace.turn();
       }
+    }
+  }
+
+  /** Resolves when the manifest has taken a commit of this owner; where nobody answers it is asked again. @throws Fenced */
+  private async confirmed(engine: Engine): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        return await engine.confirmStore();
+      } catch (error) {
+        if (error instanceof Fenced || !(error instanceof DbError) || error.code !== StatusCode.StorageUnavailable) throw error;
+      }
+      await this.parts.sleep(AGAIN_MILLIS);
     }
   }
 

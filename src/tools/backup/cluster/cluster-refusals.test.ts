@@ -79,10 +79,11 @@ describe("is refused before anything is written:", () => {
     expect([...made.files.keys()]).toEqual(files);
     const other = newPlace();
     other.cluster.stream("LOG0").append("log.0", new Uint8Array(1));
-    expect((await errorOf(restore(target, other))).message).toContain("another is there");
+    expect((await errorOf(restore(target, other))).message).toContain("stream LOG0: it is there already");
     expect(other.files.size).toBe(0);
-    for (let i = 0; i < 9; i++) other.cluster.stream("LOG1").append("log.1", new Uint8Array(1));
-    expect((await errorOf(restore(target, other))).message).toContain("cannot restore into stream LOG1");
+    const third = newPlace();
+    for (let i = 0; i < 9; i++) third.cluster.stream("LOG1").append("log.1", new Uint8Array(1));
+    expect((await errorOf(restore(target, third))).message).toContain("cannot restore into stream LOG1");
   });
 
   test("files that cannot be written: those that were are deleted again", async () => {
