@@ -34,11 +34,10 @@ export function findGateway(): string | undefined {
 }
 
 /** Starts one over a folder, which is made where it is missing. @throws Error when it does not take connections */
-export async function startGateway(program: string, directory: string): Promise<S3Gateway> {
+export async function startGateway(program: string, directory: string, port: number = freePort()): Promise<S3Gateway> {
   const objects = join(directory, "objects");
   const sidecar = join(directory, "sidecar");
   for (const folder of [join(objects, S3_BUCKET), sidecar]) await mkdir(folder, { recursive: true });
-  const port = freePort();
   const server = await startServer({
     name: "versitygw",
     command: [program, "--port", `127.0.0.1:${port}`, "posix", "--sidecar", sidecar, objects],

@@ -6,20 +6,22 @@
  *                         │                    ▲
  *                         └──proxy──► data node ┴ proxy      data nodes are reached at their proxy (cluster.advertise_addr)
  *                                        │
- *                                        └──► a folder, or an S3 store
+ *                                        └──► a folder, or ──proxy──► an S3 store
  * ```
  *
- * Cut off: a frontend from NATS; a data node from NATS and from frontends; a NATS server from all clients, not from its peers.
+ * Cut off: a frontend from NATS; a data node from NATS and from frontends; a NATS server from all clients, not from its peers; the store
+ * from all data nodes.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../bench/macro/free-port.ts";
-import { s3Settings, startGateway } from "../../bench/macro/s3-gateway.ts";
+import { s3Settings } from "../../bench/macro/s3-gateway.ts";
 import { type ServerProcess, startServer } from "../../bench/macro/server-process.ts";
 import { sqlTable } from "../../bench/macro/sql-client.ts";
 import { NatsServers } from "../support/cluster/nats-server.ts";
 import { TcpProxy } from "../support/cluster/tcp-proxy.ts";
 import { type Door, HttpDoor, TABLES } from "./door.ts";
+import { StoreTarget } from "./store-target.ts";
 import type { Cut, Target, TrialCluster } from "./trial.ts";
 
 /** What a cluster is made of. */
@@ -69,10 +71,10 @@ export class ClusterProcesses implements TrialCluster {
       const nats = await NatsServers.start({ servers: options.nats, maxPayload: "2MB", isAdvertised: false });
       ends.push(() => nats.dispose());
       await leaderOf(nats);
-      const store = await storeKeys(options, ends);
+      const store = await startStore(options, ends);
       const nodes: Node[] = [];
       const start = async (role: Role, count: number): Promise<void> => {
-        const added = Array.from({ length: count }, (_, i) => new Node(role, i, options, nats, store));
+        const added = Array.from({ length: count }, (_, i) => new Node(role, i, options, nats, store.keys));
         for (const node of added) ends.push(() => node.end());
         nodes.push(...added);
         await Promise.all(added.map((node) => node.restart()));
@@ -82,7 +84,7 @@ export class ClusterProcesses implements TrialCluster {
       const doors = nodes.flatMap(({ door }) => (door === undefined ? [] : [door]));
       for (const statement of TABLES) await sqlTable(nodes.find(({ door }) => door !== undefined)!.url, statement);
       const servers = nats.addresses.map((_, i) => natsTarget(nats, i, nodes));
-      return new ClusterProcesses(doors, [...nodes, ...servers], end);
+      return new ClusterProcesses(doors, [...nodes, ...servers, ...(store.target === undefined ? [] : [store.target])], end);
     } catch (error) {
       await end();
       throw error;
@@ -105,14 +107,22 @@ async function leaderOf(nats: NatsServers): Promise<void> {
   }
 }
 
-/** Where data files are, as keys of data nodes. */
-async function storeKeys({ directory, versitygw }: ClusterOptions, ends: (() => Promise<void>)[]): Promise<Keys> {
+/** Where data files are. */
+interface Store {
+  /** Keys of data nodes. */
+  readonly keys: Keys;
+  /** Absent: a folder. */
+  readonly target?: StoreTarget;
+}
+
+async function startStore({ directory, versitygw }: ClusterOptions, ends: (() => Promise<void>)[]): Promise<Store> {
   const folder = join(directory, "store");
   await mkdir(folder, { recursive: true });
-  if (versitygw === undefined) return { "cluster.shared_dir": JSON.stringify(folder) };
-  const { place, server } = await startGateway(versitygw, folder);
-  ends.push(() => server.kill());
-  return Object.fromEntries(Object.entries(s3Settings(place, "trial")).map(([key, value]) => [`storage.${key}`, value]));
+  if (versitygw === undefined) return { keys: { "cluster.shared_dir": JSON.stringify(folder) } };
+  const target = await StoreTarget.start(versitygw, folder);
+  ends.push(() => target.end());
+  const settings = Object.entries(s3Settings(target.place, "trial"));
+  return { keys: Object.fromEntries(settings.map(([key, value]) => [`storage.${key}`, value])), target };
 }
 
 /** A frontend or a data node. */

@@ -25,7 +25,7 @@ Options:
   --datanodes N     (3)
   --nats N          NATS servers, 1 or 3 (3); the program is NATS_SERVER, or one that is installed
   --shards N        (4)
-  --store PATH      this program, versitygw, keeps the data files; default a folder
+  --store PATH      this program, versitygw, keeps the data files, and is hurt, too; default a folder
   --writers N       connections that write (4)
   --readers N       connections that read (2)
   --faults LIST     of kill, stop, partition (all)
