@@ -1,7 +1,7 @@
 /** What a trial did, for people: figures, and a table of the times until queries were whole again. */
 import { median, percentile } from "../../bench/macro/statistics.ts";
 import { BATCH_KEYS, BATCH_ROWS } from "./model.ts";
-import { type Round, seconds, type TrialReport } from "./trial.ts";
+import { kindOf, type Round, seconds, type TrialReport } from "./trial.ts";
 
 /** Most broken promises that are told. */
 const VIOLATIONS_MAX = 20;
@@ -32,7 +32,9 @@ export function reportText({ rounds, figures, violations }: TrialReport): string
 /** Times by fault and kind of process, "kill of datanode". */
 function groups(rounds: readonly Round[]): ReadonlyMap<string, readonly number[]> {
   const all = new Map<string, number[]>();
-  for (const { fault, target, wholeMs } of rounds)
-    all.getOrInsertComputed(`${fault} of ${target.replace(/-\d+$/, "")}`, () => []).push(wholeMs);
+  for (const { fault, target, beside, wholeMs } of rounds) {
+    const name = beside === undefined ? `${fault} of ${kindOf(target)}` : "two at once";
+    all.getOrInsertComputed(name, () => []).push(wholeMs);
+  }
   return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

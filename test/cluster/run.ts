@@ -29,6 +29,7 @@ Options:
   --writers N       connections that write (4)
   --readers N       connections that read (2)
   --faults LIST     of kill, stop, partition (all)
+  --pair-every N    hurt two processes at once in each N rounds: not two NATS servers, and a frontend stays (none)
   --full-every N    compare every row after each N rounds, and at the end (10)
   --directory DIR   configurations, logs, store (a new one; removed when all is well)
   -h, --help        this text
@@ -54,6 +55,7 @@ async function main(args: readonly string[]): Promise<number> {
       readers: { type: "string", default: "2" },
       faults: { type: "string", default: FAULTS.join(",") },
       "full-every": { type: "string", default: "10" },
+      "pair-every": { type: "string" },
       directory: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
@@ -65,7 +67,9 @@ async function main(args: readonly string[]): Promise<number> {
   const names = values.faults.split(",");
   const faults = FAULTS.filter((fault) => names.includes(fault));
   const number = (name: (typeof NUMBERS)[number]): number => Number(values[name]);
-  const isRight = NUMBERS.every((name) => Number.isSafeInteger(number(name)) && number(name) >= (name === "seed" ? 0 : 1));
+  const pairEvery = values["pair-every"] === undefined ? undefined : Number(values["pair-every"]);
+  const isPairRight = pairEvery === undefined || (Number.isSafeInteger(pairEvery) && pairEvery >= 1);
+  const isRight = isPairRight && NUMBERS.every((name) => Number.isSafeInteger(number(name)) && number(name) >= (name === "seed" ? 0 : 1));
   if (!isRight || faults.length !== names.length || ![1, 3].includes(number("nats"))) {
     process.stderr.write("cannot read the options: numbers are whole, 1 or more; faults are those of --help; --nats is 1 or 3\n");
     return EXIT_USAGE;
@@ -91,6 +95,7 @@ async function main(args: readonly string[]): Promise<number> {
     writers: number("writers"),
     readers: number("readers"),
     faults,
+    pairEvery,
     fullCheckEvery: number("full-every"),
     patience: PATIENCE,
     faultMs: 6000,

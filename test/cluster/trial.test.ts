@@ -63,6 +63,21 @@ describe("a cluster that", () => {
     expect(Math.max(...report.rounds.map(({ wholeMs }) => wholeMs))).toBeLessThan(PATIENCE.request);
   });
 
+  test.concurrent("has two processes hurt at once where that is asked for, never two of NATS, nor all doors", async () => {
+    const told: string[] = [];
+    const cluster = new FakeCluster("none");
+    const report = await runTrial(cluster, options(11, { rounds: 12, pairEvery: 2, progress: (text) => told.push(text) }));
+    expect(report.violations).toEqual([]);
+    expect(report.rounds.map(({ beside }) => beside !== undefined)).toEqual(Array.from({ length: 12 }, (_, i) => i % 2 === 1));
+    const doors = new Set(cluster.doors.map(({ name }) => name));
+    for (const { target, beside = "" } of report.rounds) {
+      const other = beside.replace(/^.* of /, "");
+      expect(other).not.toBe(target);
+      expect(doors.size <= 2 && doors.has(target) && doors.has(other)).toBe(false);
+    }
+    expect(told.filter((line) => line.includes(" and ")).length).toBe(6);
+  });
+
   test.concurrent("is asked for one kind of fault has that alone, in the same order by the same seed", async () => {
     const orders = [];
     for (const seed of [5, 5, 6]) {

@@ -6,7 +6,8 @@
  *   faults: kill -9 │ SIGSTOP, 6 s later SIGCONT │ no bytes in or out for as long: cut, or in silence
  * ```
  *
- * Every process has every fault in turn, in an order by the seed. Promises: `check.ts`; and no request fails that waits 30 s, and queries
+ * Every process has every fault in turn, in an order by the seed; in some rounds a second process is hurt at the same time, of those without
+ * which the cluster still has to work: not two NATS servers, and a frontend stays. Promises: `check.ts`; and no request fails that waits 30 s, and queries
  * are whole again within that time. What is measured: from the fault to the end of the first query that began after it.
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
@@ -54,6 +55,8 @@ export interface TrialOptions {
   readonly writers: number;
   readonly readers: number;
   readonly faults: readonly FaultKind[];
+  /** In each so many rounds two processes are hurt at once; absent: in none. */
+  readonly pairEvery?: number | undefined;
   /** All batches are compared after each so many rounds, and at the end. */
   readonly fullCheckEvery: number;
   readonly patience: Patience;
@@ -68,6 +71,8 @@ export interface TrialOptions {
 export interface Round {
   readonly fault: FaultKind;
   readonly target: string;
+  /** What happened at the same time, "stop of nats-2"; absent: nothing. */
+  readonly beside?: string;
   /** From the fault to the end of the first good query after it. */
   readonly wholeMs: number;
   /** Starts that ended by themselves, and were made again, as a supervisor does. */
@@ -103,16 +108,18 @@ export async function runTrial(cluster: TrialCluster, options: TrialOptions): Pr
   const rounds: Round[] = [];
   try {
     while (rounds.length < options.rounds && shared.violations.length === 0 && !shared.isOver) {
-      const { target, fault } = deck.next();
+      const hurt = [deck.next()];
+      const { pairEvery } = options;
+      if (pairEvery !== undefined && (rounds.length + 1) % pairEvery === 0) hurt.push(...deck.beside(hurt[0]!, cluster.doors.length));
       await nextAcknowledged(shared);
-      const round = await runRound(cluster, options, shared, target, fault, random);
+      const round = await runRound(cluster, options, shared, hurt, random);
       const { wholeMs } = round;
       rounds.push(round);
       const isFull = rounds.length % options.fullCheckEvery === 0 || rounds.length === options.rounds;
       if (isFull) for (const model of models) await compare(shared, model, 0, random);
       const { acknowledged, longestWriteMs } = shared.figures;
       options.progress(
-        `round ${rounds.length}: ${fault} of ${target.name}; queries whole again after ${seconds(wholeMs)} s, ` +
+        `round ${rounds.length}: ${hurt.map(textOf).join(" and ")}; queries whole again after ${seconds(wholeMs)} s, ` +
           `${acknowledged} requests acknowledged, longest wait of a write ${seconds(longestWriteMs)} s`,
       );
     }
@@ -144,11 +151,26 @@ export function seconds(millis: number): string {
   return (millis / 1000).toFixed(1);
 }
 
+/** What happens to a process. */
+interface Hurt {
+  readonly target: Target;
+  readonly fault: FaultKind;
+}
+
+function textOf({ target, fault }: Hurt): string {
+  return `${fault} of ${target.name}`;
+}
+
+/** "datanode" of "datanode-2". */
+export function kindOf(name: string): string {
+  return name.replace(/-\d+$/, "");
+}
+
 /** Every fault of every target, in an order by chance, then again. */
 class Deck {
-  private readonly all: readonly { readonly target: Target; readonly fault: FaultKind }[];
+  private readonly all: readonly Hurt[];
   private readonly random: Random;
-  private left: { readonly target: Target; readonly fault: FaultKind }[] = [];
+  private left: Hurt[] = [];
 
   constructor(targets: readonly Target[], faults: readonly FaultKind[], random: Random) {
     this.all = targets.flatMap((target) => target.faults.filter((fault) => faults.includes(fault)).map((fault) => ({ target, fault })));
@@ -156,9 +178,18 @@ class Deck {
     this.random = random;
   }
 
-  next(): { readonly target: Target; readonly fault: FaultKind } {
+  next(): Hurt {
     if (this.left.length === 0) this.left = this.random.sample(this.all.length, this.all.length).map((i) => this.all[i]!);
     return this.left.pop()!;
+  }
+
+  /** Another that may happen at the same time; none where there is no such. @param doors how many there are */
+  beside({ target }: Hurt, doors: number): readonly Hurt[] {
+    const may = this.all.filter(({ target: other }) => {
+      if (other === target || (kindOf(other.name) === "nats" && kindOf(target.name) === "nats")) return false;
+      return other.door === undefined || target.door === undefined || doors > 2;
+    });
+    return may.length === 0 ? [] : [may[this.random.below(may.length)]!];
   }
 }
 
@@ -172,33 +203,42 @@ async function nextAcknowledged({ figures, patience, violations }: Shared): Prom
   }
 }
 
-/** One fault, and its end. */
+/** One fault or two at once, and their end. */
 async function runRound(
   cluster: TrialCluster,
   options: TrialOptions,
   shared: Shared,
-  target: Target,
-  fault: FaultKind,
+  hurt: readonly Hurt[],
   random: Random,
 ): Promise<Round> {
-  const others = cluster.doors.filter((door) => door !== target.door);
+  const others = cluster.doors.filter((door) => hurt.every(({ target }) => door !== target.door));
   const doors = others.length === 0 ? cluster.doors : others;
   const downMs = random.next() * options.downMsMax;
   const how: Cut = random.below(2) === 0 ? "cut" : "silent";
-  if (fault === "kill") await target.kill();
-  else if (fault === "stop") target.stop();
-  else target.cut(how);
+  await Promise.all(
+    hurt.map(async ({ target, fault }) => {
+      if (fault === "kill") await target.kill();
+      else if (fault === "stop") target.stop();
+      else target.cut(how);
+    }),
+  );
   const probing = wholeAgain(shared, doors, seededRandom(random.below(2 ** 31)));
-  await Bun.sleep(fault === "kill" ? downMs : options.faultMs);
-  let failedStarts = 0;
-  if (fault === "kill") failedStarts = await target.restart();
-  else if (fault === "stop") target.goOn();
-  else target.heal();
+  const failed = await Promise.all(
+    hurt.map(async ({ target, fault }) => {
+      await Bun.sleep(fault === "kill" ? downMs : options.faultMs);
+      if (fault === "kill") return target.restart();
+      if (fault === "stop") target.goOn();
+      else target.heal();
+      return 0;
+    }),
+  );
   const wholeMs = await probing;
-  await target.settled?.();
+  for (const { target } of hurt) await target.settled?.();
   for (const { name, isRunning } of cluster.targets.map((each) => ({ name: each.name, isRunning: each.isRunning() })))
     if (!isRunning) shared.violations.push(`${name} ended by itself`);
-  return { fault, target: target.name, wholeMs, failedStarts };
+  const [first, second] = hurt as readonly [Hurt, Hurt?];
+  const round = { fault: first.fault, target: first.target.name, wholeMs, failedStarts: failed.reduce((sum, count) => sum + count, 0) };
+  return second === undefined ? round : { ...round, beside: textOf(second) };
 }
 
 /**
