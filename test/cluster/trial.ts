@@ -6,9 +6,10 @@
  *   faults: kill -9 │ SIGSTOP, 6 s later SIGCONT │ no bytes in or out for as long: cut, or in silence
  * ```
  *
- * Every process has every fault in turn, in an order by the seed; in some rounds a second process is hurt at the same time, of those without
- * which the cluster still has to work: not two NATS servers, and a frontend stays. Promises: `check.ts`; and no request fails that waits 30 s, and queries
- * are whole again within that time. What is measured: from the fault to the end of the first query that began after it.
+ * Every process has every fault in turn, in an order by the seed; in some rounds a second process is hurt at the same time, of those
+ * without which the cluster still has to work: not two NATS servers, and a frontend stays. Promises: `check.ts`; and no request fails that
+ * waits 30 s, and queries are whole again within that time. What is measured: from the fault to the end of the first query that began
+ * after it.
  */
 import { type Random, seededRandom } from "../../bench/macro/random.ts";
 import { compare, type Figures, type Patience, readAlong, type Shared, writeAlong } from "./clients.ts";
