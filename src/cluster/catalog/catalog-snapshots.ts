@@ -13,7 +13,7 @@ import type { Logger } from "../../base/log.ts";
 import { type ListsPort, MetaLog } from "../meta-log/meta-log.ts";
 import type { OrderedName } from "../port/ordered.ts";
 import { type CatalogSnapshot, decodeSnapshot, encodeSnapshot } from "./catalog-entry.ts";
-import { insist, type Patience, WAIT_MILLIS } from "./insist.ts";
+import { insist, type Patience, WAIT_MILLIS } from "../port/insist.ts";
 
 /** Changes between two snapshots. Reason: a start reads so many messages twice at most, about 2 s. */
 const CHANGES_BETWEEN = 1000;

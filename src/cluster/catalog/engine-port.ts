@@ -2,7 +2,7 @@
 import type { DbError } from "../../base/error.ts";
 import type { CatalogAnswer, CatalogPort } from "../../engine/schema/catalog-port.ts";
 import type { MetaChange } from "../../storage/meta-store/meta-store.ts";
-import { catalogueUnavailable } from "./insist.ts";
+import { catalogueUnavailable } from "./catalogue-unavailable.ts";
 
 /** What a port asks of its mirror. */
 export interface EnginePortParts {

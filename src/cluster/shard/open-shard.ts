@@ -21,6 +21,7 @@ import type { OwnedMetaStore } from "../../storage/meta-store/owned-meta-store.t
 import { openOwnedMetaStore } from "../../storage/meta-store/owned-meta-store.ts";
 import { MetaLog } from "../meta-log/meta-log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
+import { insist } from "../port/insist.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import { borrowedFlusher, borrowedMerger } from "./borrowed.ts";
 import { OpenedShard } from "./opened-shard.ts";
@@ -42,10 +43,6 @@ type SharedParts = Pick<
   | "seriesRenewal"
   | "onWork"
 >;
-
-/** How long the log is asked again how long it is, in milliseconds: longer than an election; and what is waited between two questions. */
-const LAST_MILLIS = 20_000;
-const AGAIN_MILLIS = 200;
 
 /** What shards are opened with. */
 export interface OpenShardParts extends SharedParts {
@@ -213,20 +210,13 @@ class Opening {
   }
 
   /** What the log answers; it is asked again while servers elect. */
-  private async answered(ask: () => Promise<number>): Promise<number> {
+  private answered(ask: () => Promise<number>): Promise<number> {
     const { clock, sleep } = this.parts;
-    const end = clock.monotonicMillis() + LAST_MILLIS;
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        const failure = portFailureOf(error);
-        const isPassing = failure === "unavailable" || failure === "unknown";
-        if (!isPassing || this.lost !== undefined || clock.monotonicMillis() >= end) throw error;
-      }
+    const onFailure = (error: unknown): void => {
+      if (this.lost !== undefined) throw error;
       throwIfCancelled(this.options.signal);
-      await sleep(AGAIN_MILLIS);
-    }
+    };
+    return insist(ask, { clock, sleep, passing: ["unavailable", "unknown"], onFailure });
   }
 
   private onLost(why: Error): void {

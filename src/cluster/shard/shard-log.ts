@@ -20,6 +20,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { FollowedSource, FollowLimits } from "../../engine/follow/followed-source.ts";
 import { Fenced } from "../../storage/meta-store/meta-store.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
+import { AGAIN_MILLIS } from "../port/insist.ts";
 import { FollowedRecords, type ReadMessage } from "./followed-records.ts";
 import { REACH_MILLIS_MAX } from "./limits.ts";
 import { Reached } from "./reached.ts";
@@ -45,8 +46,6 @@ export interface ShardLogParts {
 }
 
 const EMPTY = new Uint8Array(0);
-/** What is waited before a manifest that did not answer is asked again. */
-const AGAIN_MILLIS = 200;
 
 /** See the file header. */
 export class ShardLog implements FollowedSource {

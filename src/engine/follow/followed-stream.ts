@@ -76,8 +76,7 @@ export class FollowedStream implements LogStream {
     const { follower, flushed, nowMillis } = this.parts;
     const { segments, snapshots, applied, takenBytes } = follower;
     const now = nowMillis();
-    const isYoung = ({ seenMillis }: WriterSegment): boolean => seenMillis + SEGMENT_OVER_MILLIS > now;
-    const { from, end } = segments.heldByRows(flushed, applied, isYoung);
+    const { from, end } = segments.heldByRows(flushed, applied, (segment) => isYoung(segment, now));
     if (end <= from) return 0;
     const bytes = (end === applied ? takenBytes : (snapshots.bytesUpTo(end) ?? 0)) - (snapshots.bytesUpTo(from) ?? this.startBytes);
     return Math.max(0, bytes) + (end - from) * MESSAGE_WEIGHT_BYTES;
@@ -158,7 +157,7 @@ export class FollowedStream implements LogStream {
 
   /** Whether all that was acknowledged of a segment was in the log at a time, and its rows are in files. */
   private isOver(segment: WriterSegment, millis: number): boolean {
-    return segment.seenMillis + SEGMENT_OVER_MILLIS <= millis && !hasRows(segment, this.parts.flushed);
+    return !isYoung(segment, millis) && !hasRows(segment, this.parts.flushed);
   }
 
   private closeOver(): void {
@@ -193,6 +192,11 @@ export class FollowedStream implements LogStream {
       if (newest === undefined ? through <= number : newest > segment) closed.delete(writer);
     }
   }
+}
+
+/** Whether a segment may still get records that are acknowledged. */
+function isYoung({ seenMillis }: WriterSegment, millis: number): boolean {
+  return seenMillis + SEGMENT_OVER_MILLIS > millis;
 }
 
 interface Start extends LogStart {

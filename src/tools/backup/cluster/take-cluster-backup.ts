@@ -13,7 +13,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/log.ts";
 import { CatalogMirror } from "../../../cluster/catalog/catalog-mirror.ts";
 import { type CatalogSnapshot, encodeSnapshot } from "../../../cluster/catalog/catalog-entry.ts";
-import { insist } from "../../../cluster/catalog/insist.ts";
+import { insist } from "../../../cluster/port/insist.ts";
 import { portFailureOf } from "../../../cluster/port/port-error.ts";
 import type { FileStore } from "../../../storage/file-store/file-store.ts";
 import type { DataFile } from "../../../storage/sst/data-file.ts";
