@@ -21,6 +21,7 @@ import { sqlTable } from "../../bench/macro/sql-client.ts";
 import { NatsServers } from "../support/cluster/nats-server.ts";
 import { TcpProxy } from "../support/cluster/tcp-proxy.ts";
 import { type Door, HttpDoor, TABLES } from "./door.ts";
+import { HurtProcess } from "./hurt-process.ts";
 import { StoreTarget } from "./store-target.ts";
 import type { Cut, Target, TrialCluster } from "./trial.ts";
 
@@ -126,7 +127,7 @@ async function startStore({ directory, versitygw }: ClusterOptions, ends: (() =>
 }
 
 /** A frontend or a data node. */
-class Node implements Target {
+class Node extends HurtProcess implements Target {
   readonly name: string;
   readonly faults = ["kill", "stop", "partition"] as const;
   readonly door?: Door;
@@ -139,9 +140,9 @@ class Node implements Target {
   private readonly keys: Keys;
   /** In front of a data node. */
   private readonly front: TcpProxy | undefined;
-  private process: ServerProcess | undefined;
 
   constructor(role: Role, index: number, options: ClusterOptions, nats: NatsServers, store: Keys) {
+    super();
     this.role = role;
     this.name = `${role}-${index + 1}`;
     this.folder = join(options.directory, this.name);
@@ -160,7 +161,7 @@ class Node implements Target {
   async restart(): Promise<number> {
     for (let failed = 0; ; failed++) {
       try {
-        this.process = await this.launch();
+        this.began(await this.launch());
         return failed;
       } catch (error) {
         if (failed + 1 === STARTS_MAX) throw error;
@@ -186,31 +187,12 @@ class Node implements Target {
     });
   }
 
-  async kill(): Promise<void> {
-    const { process: killed } = this;
-    this.process = undefined;
-    await killed?.kill();
-  }
-
-  stop(): void {
-    this.signal("SIGSTOP");
-  }
-
-  goOn(): void {
-    this.signal("SIGCONT");
-  }
-
   cut(how: Cut): void {
     for (const proxy of this.allProxies()) proxy.become(how);
   }
 
   heal(): void {
     for (const proxy of this.allProxies()) proxy.become("open");
-  }
-
-  /** Killed ones are not told of. */
-  isRunning(): boolean {
-    return this.process?.isRunning() ?? true;
   }
 
   async end(): Promise<void> {
@@ -220,10 +202,6 @@ class Node implements Target {
 
   private allProxies(): readonly TcpProxy[] {
     return this.front === undefined ? this.proxies : [...this.proxies, this.front];
-  }
-
-  private signal(name: "SIGSTOP" | "SIGCONT"): void {
-    if (this.process?.isRunning() === true) process.kill(this.process.pid, name);
   }
 }
 

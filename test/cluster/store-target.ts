@@ -1,11 +1,11 @@
 /** The S3 store of a trial: it dies, stands still and is cut off as any process does. */
 import { type S3Gateway, type S3Place, startGateway } from "../../bench/macro/s3-gateway.ts";
-import type { ServerProcess } from "../../bench/macro/server-process.ts";
 import { TcpProxy } from "../support/cluster/tcp-proxy.ts";
+import { HurtProcess } from "./hurt-process.ts";
 import type { Cut, Target } from "./trial.ts";
 
 /** See the file header. What it keeps outlives it. */
-export class StoreTarget implements Target {
+export class StoreTarget extends HurtProcess implements Target {
   readonly name: string = "store";
   readonly faults = ["kill", "stop", "partition"] as const;
   /** Where data nodes reach it: at its proxy. */
@@ -14,15 +14,15 @@ export class StoreTarget implements Target {
   private readonly folder: string;
   private readonly port: number;
   private readonly proxy: TcpProxy;
-  private process: ServerProcess | undefined;
 
   private constructor(program: string, folder: string, { place, server }: S3Gateway) {
+    super();
     this.program = program;
     this.folder = folder;
     this.port = Number(new URL(place.endpoint).port);
     this.proxy = new TcpProxy(this.port);
     this.place = { ...place, endpoint: `http://127.0.0.1:${this.proxy.port}` };
-    this.process = server;
+    this.began(server);
   }
 
   /** @param program of versitygw @throws Error when it does not take connections */
@@ -30,23 +30,9 @@ export class StoreTarget implements Target {
     return new StoreTarget(program, folder, await startGateway(program, folder));
   }
 
-  async kill(): Promise<void> {
-    const { process: killed } = this;
-    this.process = undefined;
-    await killed?.kill();
-  }
-
   async restart(): Promise<number> {
-    ({ server: this.process } = await startGateway(this.program, this.folder, this.port));
+    this.began((await startGateway(this.program, this.folder, this.port)).server);
     return 0;
-  }
-
-  stop(): void {
-    this.signal("SIGSTOP");
-  }
-
-  goOn(): void {
-    this.signal("SIGCONT");
   }
 
   cut(how: Cut): void {
@@ -57,17 +43,8 @@ export class StoreTarget implements Target {
     this.proxy.become("open");
   }
 
-  /** One that was killed is not told of. */
-  isRunning(): boolean {
-    return this.process?.isRunning() ?? true;
-  }
-
   async end(): Promise<void> {
     await this.kill();
     this.proxy.stop();
-  }
-
-  private signal(name: "SIGSTOP" | "SIGCONT"): void {
-    if (this.process?.isRunning() === true) process.kill(this.process.pid, name);
   }
 }
