@@ -100,7 +100,12 @@ export function streamConfigs({ shards, replicas, logBytesMax }: NatsOptions): r
 export async function openStreams(link: NatsLink, configs: readonly StreamConfig[]): Promise<readonly StreamInfo[]> {
   const infos: StreamInfo[] = [];
   for (let first = 0; first < configs.length; first += AT_ONCE) {
-    infos.push(...(await Promise.all(configs.slice(first, first + AT_ONCE).map((config) => openStream(link, config)))));
+    const opened = await Promise.allSettled(configs.slice(first, first + AT_ONCE).map((config) => openStream(link, config)));
+    for (const one of opened) {
+      // The first in order is named, not whose answer came first: who starts twice reads the same.
+      if (one.status === "rejected") throw one.reason;
+      infos.push(one.value);
+    }
   }
   return infos;
 }
