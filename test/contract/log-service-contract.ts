@@ -132,6 +132,18 @@ function trimsMakeRoom(it: It, open: Open): void {
     expect((await textsUntil(port.log.follow(0, 4), 1)).map(({ text }) => text)).toEqual(["5"]);
   });
 
+  it("log: one that is lifted goes on behind the number, and who followed it from before is told", async () => {
+    const fixture = await open();
+    const [a, b] = [await fixture.connect(), await fixture.connect()];
+    for (const text of ["1", "2", "3"]) await a.log.append(0, bytesOf(text));
+    await b.log.lift(0, 1_000_000);
+    await b.log.lift(0, 1_000_000);
+    expect([await a.log.last(0), await b.log.last(0)]).toEqual([1_000_000, 1_000_000]);
+    expect([await b.log.append(0, bytesOf("4")), await a.log.append(0, bytesOf("5"))]).toEqual([1_000_001, 1_000_002]);
+    expect((await textsUntil(a.log.follow(0, 1_000_000), 2)).map(({ text }) => text)).toEqual(["4", "5"]);
+    expect(await failureName(textsUntil(a.log.follow(0, 3), 1))).toBe("trimmed");
+  });
+
   it("log: a follower that wants what was trimmed fails, also where nothing is behind it", async () => {
     const fixture = await open();
     const [a, b] = [await fixture.connect(), await fixture.connect()];

@@ -58,6 +58,7 @@ function portWith(port: ClusterPort, append: ClusterPort["log"]["append"]): Pick
     last: (...call) => log.last(...call),
     follow: (...call) => log.follow(...call),
     trim: (...call) => log.trim(...call),
+    lift: (...call) => log.lift(...call),
   };
   return { log: own, messageBytesMax };
 }

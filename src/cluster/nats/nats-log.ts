@@ -1,11 +1,13 @@
 /** `LogService` over JetStream: stream `LOG<s>` with subject `log.<s>` for each shard. */
 import { assert } from "../../base/assert.ts";
+import { PortError } from "../port/port-error.ts";
 import type { LogService } from "../port/log-service.ts";
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import type { Appends } from "./appends.ts";
 import { followStream, wentBack } from "./follow-stream.ts";
+import { API_CODE, failureOfAnswer } from "./nats-failure.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { logStream, streamInfo } from "./streams.ts";
+import { logStream, type StreamConfig, streamInfo } from "./streams.ts";
 
 /** A new leader may know a little less than the one before, for so long. */
 const BEHIND_MILLIS = 1500;
@@ -14,12 +16,15 @@ const BEHIND_MILLIS = 1500;
 export class NatsLog implements LogService {
   private readonly link: NatsLink;
   private readonly appends: Appends;
+  private readonly configOf: ((shard: number) => StreamConfig) | undefined;
   /** Highest number of each shard that was answered. */
   private readonly known = new Map<number, number>();
 
-  constructor(link: NatsLink, appends: Appends) {
+  /** @param configOf settings of a shard's stream; absent: this connection only looks, and makes none */
+  constructor(link: NatsLink, appends: Appends, configOf?: (shard: number) => StreamConfig) {
     this.link = link;
     this.appends = appends;
+    this.configOf = configOf;
   }
 
   async append(shard: number, record: Uint8Array, { signal }: CallOptions = {}): Promise<number> {
@@ -54,6 +59,19 @@ export class NatsLog implements LogService {
     const stream = logStream(shard);
     const what = { what: `trim the log of shard ${shard} up to ${through}`, signal };
     await this.link.api(`STREAM.PURGE.${stream}`, { seq: through + 1 }, what);
+  }
+
+  async lift(shard: number, through: number, { signal }: CallOptions = {}): Promise<void> {
+    const what = `let the log of shard ${shard} go on behind ${through}`;
+    const config = this.configOf?.(shard);
+    if (config === undefined) throw new PortError("denied", `cannot ${what}: this connection only looks`);
+    const first = through + 1;
+    const purged = await this.link.apiOr(`STREAM.PURGE.${config.name}`, { seq: first }, { what, signal });
+    if ("error" in purged) {
+      if (purged.error.err_code !== API_CODE.noStream) throw failureOfAnswer(what, purged.error, false);
+      await this.link.api(`STREAM.CREATE.${config.name}`, { ...config, first_seq: first }, { what, signal });
+    }
+    this.known.set(shard, Math.max(through, this.known.get(shard) ?? 0));
   }
 
   private noted(shard: number, number: number): number {

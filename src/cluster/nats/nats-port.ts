@@ -13,7 +13,7 @@ import { NatsLog } from "./nats-log.ts";
 import { NatsOrdered } from "./nats-ordered.ts";
 import type { NatsOptions } from "./nats-options.ts";
 import { checkServers } from "./server-check.ts";
-import { openStreams, streamConfigs } from "./streams.ts";
+import { logConfig, openStreams, streamConfigs } from "./streams.ts";
 
 /** What headers take of a server's `max_payload`: two conditions, a TTL, a trace. */
 const HEADER_BYTES = 512;
@@ -57,12 +57,13 @@ class NatsPort implements ClusterPort {
   readonly messageBytesMax: number;
   private readonly link: NatsLink;
 
-  constructor(link: NatsLink, { identity, leaseSeconds }: NatsOptions, messageBytesMax: number) {
+  constructor(link: NatsLink, options: NatsOptions, messageBytesMax: number) {
+    const { identity, leaseSeconds } = options;
     const appends = new Appends(link, messageBytesMax);
     this.link = link;
     this.identity = identity;
     this.messageBytesMax = messageBytesMax;
-    this.log = new NatsLog(link, appends);
+    this.log = new NatsLog(link, appends, (shard) => logConfig(shard, options));
     this.leases = new NatsLeases(link, appends, identity, leaseSeconds);
     this.ordered = new NatsOrdered(link, appends);
   }

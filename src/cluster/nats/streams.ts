@@ -57,9 +57,8 @@ export function logStream(shard: number): string {
   return `LOG${shard}`;
 }
 
-/** Settings of all streams of a cluster. */
-export function streamConfigs({ shards, replicas, logBytesMax }: NatsOptions): readonly StreamConfig[] {
-  const kept = {
+function keptSettings(replicas: number): Omit<StreamConfig, "name" | "subjects" | "max_bytes"> {
+  return {
     storage: "file",
     retention: "limits",
     discard: "new",
@@ -67,14 +66,19 @@ export function streamConfigs({ shards, replicas, logBytesMax }: NatsOptions): r
     max_msgs_per_subject: -1,
     allow_direct: false, // A copy that is behind must not answer.
     deny_delete: true,
-  } as const;
+  };
+}
+
+/** Settings of the stream of a shard's log. */
+export function logConfig(shard: number, { replicas, logBytesMax }: Pick<NatsOptions, "replicas" | "logBytesMax">): StreamConfig {
+  return { ...keptSettings(replicas), name: logStream(shard), subjects: [`log.${shard}`], max_bytes: logBytesMax };
+}
+
+/** Settings of all streams of a cluster. */
+export function streamConfigs(options: NatsOptions): readonly StreamConfig[] {
+  const kept = keptSettings(options.replicas);
   return [
-    ...Array.from({ length: shards }, (_, shard) => ({
-      ...kept,
-      name: logStream(shard),
-      subjects: [`log.${shard}`],
-      max_bytes: logBytesMax,
-    })),
+    ...Array.from({ length: options.shards }, (_, shard) => logConfig(shard, options)),
     { ...kept, name: "CATALOG", subjects: ["catalog"], max_bytes: -1 },
     { ...kept, name: "MANIFEST", subjects: ["manifest.*"], max_bytes: -1 },
     {

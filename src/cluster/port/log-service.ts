@@ -51,4 +51,13 @@ export interface LogService {
    * @throws PortError unavailable, vanished, denied, cancelled, closed
    */
   trim(shard: number, through: number, options?: CallOptions): Promise<void>;
+
+  /**
+   * Lets the numbers of a log that has lost records go on behind `through`, which is above all that were ever given: whatever is there is
+   * let go, and a stream that is gone is made anew. Unconditional: only for the owner, once all that can be saved is in files. Doing it
+   * twice does no harm before the first append behind it. A failure leaves it open whether it was done.
+   *
+   * @throws PortError unavailable, denied, cancelled, closed
+   */
+  lift(shard: number, through: number, options?: CallOptions): Promise<void>;
 }

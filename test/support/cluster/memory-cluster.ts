@@ -88,6 +88,12 @@ export class MemoryCluster {
     return stream;
   }
 
+  /** Makes the stream where it is gone, and lets its numbers go on behind `through`. */
+  liftStream(name: string, through: number): void {
+    this.gone.delete(name);
+    this.stream(name).lift(through);
+  }
+
   deleteStream(name: string): void {
     this.gone.add(name);
     this.streams.delete(name);

@@ -214,6 +214,11 @@ class MemoryLog implements LogService {
     await this.port.call(() => this.cluster.stream(`LOG${shard}`).remove(`log.${shard}`, (number) => number <= through), options);
   }
 
+  async lift(shard: number, through: number, options?: CallOptions): Promise<void> {
+    await this.port.call(() => this.cluster.liftStream(`LOG${shard}`, through), options);
+    this.known.set(shard, Math.max(through, this.known.get(shard) ?? 0));
+  }
+
   private noted(shard: number, number: number, isSound: boolean, floor: number): number {
     this.known.set(shard, isSound ? Math.max(number, this.known.get(shard) ?? 0) : number);
     if (!isSound) throw wentBack(`LOG${shard}`, number, floor);

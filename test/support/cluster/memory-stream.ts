@@ -60,6 +60,14 @@ export class MemoryStream {
     this.lastNumber = Math.min(this.lastNumber, number);
   }
 
+  /** Lets everything go up to `through`, which may be above the last number: then the next one is behind it. */
+  lift(through: number): void {
+    this.messages = this.messages.filter((message) => message.number > through);
+    this.bytes = this.messages.reduce((sum, message) => sum + message.bytes.length, 0);
+    this.lastNumber = Math.max(this.lastNumber, through);
+    for (const listener of this.listeners) listener();
+  }
+
   /** Calls back after each append until the returned function is called. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
