@@ -127,7 +127,15 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
   await begun(directory, systemTimers);
   const transport = new HttpTransport(credentialsOf(internal));
   opened.defer(() => transport.close());
-  const client = new NodeShardClient({ shards, owners: directory, transport, log: port.log, clock: systemClock });
+  let wentBack: ((shard: number, why: string) => void) | undefined;
+  const client = new NodeShardClient({
+    shards,
+    owners: directory,
+    transport,
+    log: port.log,
+    clock: systemClock,
+    onWentBack: (shard, why) => wentBack?.(shard, why),
+  });
   const frontend = await Frontend.open({
     port,
     mirror,
@@ -142,6 +150,7 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
     stallMillis: settings.write.stallTimeoutMs,
     onBug,
   });
+  wentBack = (shard, why) => frontend.wentBack(shard, why);
   opened.defer(() => frontend.close());
   dropUnfinished(frontend, log.logger("main"));
   const others = new AskedFrontends({ self: nodeName, directory, transport, logger });

@@ -31,7 +31,7 @@ import { checkFooters } from "./recovery/footer-check.ts";
 import { openAhead, type OpenedAhead, type Turn } from "./recovery/open-ahead.ts";
 import type { FollowedMessage } from "./follow/followed-source.ts";
 import type { Follower } from "./follow/follower.ts";
-import { takeGroup } from "./flush/flush-groups.ts";
+import { flushAll } from "./flush/flush-all.ts";
 import type { CheckedTable } from "./health/damaged-files.ts";
 import type { LiveTables } from "./catalog/live-tables.ts";
 import { LogLedger } from "./log/log-ledger.ts";
@@ -289,7 +289,7 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
   // ---- A log that others write ----
 
   /** What is known of the log that this engine follows. */
-  get followed(): Pick<Follower, "applied" | "start" | "wholeFrom" | "skipped"> {
+  get followed(): Pick<Follower, "applied" | "start" | "wholeFrom" | "skipped" | "losses"> {
     return this.follower;
   }
 
@@ -302,6 +302,25 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
     const { sure, flushes } = this.parts;
     const bytes = sure.run("a message of the log is taken", () => this.follower.take(message));
     if (bytes > 0) flushes.written(bytes);
+  }
+
+  /**
+   * Goes on with that log behind `to`, since it has lost messages that were taken, or that files have rows of. All that is in memory goes
+   * to files, so that nothing needs the log; what is known of writers stays, so that what they send again does not count twice. Nothing
+   * is taken meanwhile.
+   *
+   * @param to above the number of each message that there ever was
+   * @throws DbError StorageUnavailable of a flush or a commit: to be called again; Fenced
+   */
+  async passLoss(to: number): Promise<void> {
+    this.follower.endOfLog();
+    await flushAll(this.parts, Number.POSITIVE_INFINITY);
+    for (const stream of this.parts.streams.all()) await stream.goOnBehind?.(to);
+  }
+
+  /** Says that files have rows of messages that the log has lost, before any of it is taken. */
+  doubtFlushed(): void {
+    this.follower.isDoubted = true;
   }
 
   /** Resolves when there is memory for more of that log. @throws DbError RateLimited after `stallMillis`; Cancelled */
@@ -482,20 +501,9 @@ export class Engine implements Catalog, Writer, SchemaLookup, AdminOperations {
    * them were.
    */
   private async flushBeforeClose(): Promise<boolean> {
-    const { clock, logger, live, limits, flusher } = this.parts;
-    const deadline = clock.monotonicMillis() + CLOSE_FLUSH_MILLIS;
-    let regions = [...live.regions()].sort((a, b) => b.memoryBytes - a.memoryBytes);
-    while (regions.length > 0) {
-      const group = takeGroup(regions, limits.memtableBytes);
-      const failures = await flusher.flushTogether(group);
-      for (const failure of failures.values()) throw failure;
-      failPoint("close.flushed");
-      regions = regions.slice(group.length);
-      if (regions.length === 0 || clock.monotonicMillis() < deadline) continue;
-      logger.info({ tables: regions.length }, "tables left in the log, to be replayed at the next start");
-      return false;
-    }
-    return true;
+    const tables = await flushAll(this.parts, CLOSE_FLUSH_MILLIS);
+    if (tables > 0) this.parts.logger.info({ tables }, "tables left in the log, to be replayed at the next start");
+    return tables === 0;
   }
 
   /** @throws DbError TableNotFound */

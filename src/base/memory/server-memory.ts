@@ -1,7 +1,8 @@
 /**
  * The memory of the whole server, counted in one place, and who gives way when it is short:
  *
- *   1. cached pages go    2. decoders that are idle forget what they learnt, then plans of statements and series elsewhere go (asked here)
+ *   1. cached pages go    2. decoders that are idle forget what they learnt, then plans of statements, series elsewhere and copies of what
+ *      the cluster's log has go (asked here)
  *   3. memtables are flushed early    4. writers wait, up to write.stall_timeout    5. writers are refused: 429
  *      (3 to 5: engine/flush/flush-scheduler.ts)
  *
@@ -18,6 +19,7 @@ export const MEMORY_PARTS = [
   "series",
   "remote_series",
   "lanes",
+  "acknowledged",
   "memtables",
   "page_cache",
   "queries",
@@ -42,7 +44,7 @@ export interface MemoryHolder {
 }
 
 /** Parts that give way, first one first. */
-const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans", "remote_series"];
+const GIVE_WAY: readonly MemoryPart[] = ["page_cache", "decoders", "plans", "remote_series", "acknowledged"];
 /** Part of the limit below which holders may grow again. */
 const ROOM_RATIO = 0.9;
 const OVERHEAD_PART_MAX = 1 / 2;

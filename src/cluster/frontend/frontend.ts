@@ -17,7 +17,9 @@ import { inlineFlushExecutor } from "../../storage/sst/write/flush-executor.ts";
 import { noWal } from "../../storage/wal/no-wal.ts";
 import type { CatalogMirror } from "../catalog/catalog-mirror.ts";
 import { LaneMemory } from "../lanes/lane-memory.ts";
-import type { LaneCounts } from "../lanes/lane-parts.ts";
+import type { LaneFigures } from "../lanes/lane-metrics.ts";
+import type { LaneCounts, ShardLaneParts } from "../lanes/lane-parts.ts";
+import { LANE_KEPT_BYTES_MAX } from "../lanes/limits.ts";
 import { ShardLane } from "../lanes/shard-lane.ts";
 import type { Directory } from "../ownership/directory.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
@@ -31,6 +33,10 @@ const MEMTABLE_BYTES: number = 8 * 1024 * 1024;
 const LANES_PART = 1 / 4;
 /** Most bytes of them, whatever the limit. */
 const LANES_BYTES_MAX: number = 512 * 1024 * 1024;
+/** Part of the memory limit that messages take at most that were acknowledged, in case the log loses them; they go when memory is short. */
+const KEPT_PART = 1 / 8;
+/** Most bytes of them, whatever the limit. */
+const KEPT_BYTES_MAX: number = 256 * 1024 * 1024;
 /** How far behind the owner of a shard may be before writers wait, in bytes of the log. */
 const LAG_BYTES_MAX: number = 256 * 1024 * 1024;
 
@@ -60,6 +66,7 @@ export class Frontend {
   private readonly lanes: readonly ShardLane[];
   private readonly laneMemory: LaneMemory;
   private readonly mirror: CatalogMirror;
+  private isClosed = false;
 
   private constructor(engine: Engine, lanes: readonly ShardLane[], laneMemory: LaneMemory, mirror: CatalogMirror) {
     this.mirror = mirror;
@@ -74,7 +81,14 @@ export class Frontend {
     const { mirror, client, clock, logger, memory } = parts;
     const laneMemory = new LaneMemory(Math.min(LANES_BYTES_MAX, Math.floor(memory.bytesMax * LANES_PART)));
     memory.register("lanes", { bytes: () => laneMemory.bytes });
-    const lanes = Array.from({ length: mirror.shards }, (_, shard) => laneOf(shard, laneMemory, parts));
+    const keptBytes = Math.min(KEPT_BYTES_MAX, Math.floor(memory.bytesMax * KEPT_PART));
+    const keptBytesMax = Math.min(LANE_KEPT_BYTES_MAX, Math.floor(keptBytes / mirror.shards));
+    const kept = { bytes: 0 };
+    const lanes = Array.from({ length: mirror.shards }, (_, shard) => laneOf(shard, { memory: laneMemory, kept, keptBytesMax }, parts));
+    memory.register("acknowledged", {
+      bytes: () => kept.bytes,
+      giveBack: (bytes) => forgetKept(lanes, bytes),
+    });
     let engine: Engine | undefined;
     const tables = new RemoteTables({
       client,
@@ -96,14 +110,17 @@ export class Frontend {
       await catalogue.port.close();
       throw error;
     }
-    return new Frontend(engine, lanes, laneMemory, mirror);
+    const frontend = new Frontend(engine, lanes, laneMemory, mirror);
+    void frontend.hear(parts.directory); // It never rejects.
+    return frontend;
   }
 
   /** What the lanes have done, all together, and the bytes that they hold. */
-  get laneFigures(): LaneCounts & { readonly bytesHeld: number } {
-    const sum: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, failures: 0, waits: 0 };
+  get laneFigures(): LaneFigures {
+    const sum: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, restored: 0, failures: 0, waits: 0 };
     for (const { counts } of this.lanes) for (const name of Object.keys(sum) as (keyof LaneCounts)[]) sum[name] += counts[name];
-    return { ...sum, bytesHeld: this.laneMemory.bytes };
+    const bytesKept = this.lanes.reduce((bytes, { keptBytes }) => bytes + keptBytes, 0);
+    return { ...sum, bytesHeld: this.laneMemory.bytes, bytesKept };
   }
 
   /** Resolves when what others changed in the catalogue before the call is in force here. @throws DbError StorageUnavailable; Cancelled */
@@ -111,14 +128,41 @@ export class Frontend {
     await this.mirror.refresh(signal);
   }
 
+  /** Says that the log of a shard ends before a message that this process knows of. */
+  wentBack(shard: number, why: string): void {
+    this.lanes[shard]?.wentBack(why);
+  }
+
+  /** Tells lanes when owners of shards ask for what the log has lost. */
+  private async hear(directory: Directory): Promise<void> {
+    while (!this.isClosed) {
+      for (const [shard, lane] of this.lanes.entries()) {
+        const claim = directory.claimOf(shard);
+        if (claim?.state === "serving") lane.heard(claim.asked, claim.askedOf);
+      }
+      await directory.nextChange();
+    }
+  }
+
   /** Ends it, once all that is under way has been answered or given up. */
   async close(): Promise<void> {
+    this.isClosed = true;
     await Promise.all(this.lanes.map((lane) => lane.close()));
     await this.engine.close();
   }
 }
 
-function laneOf(shard: number, memory: LaneMemory, parts: FrontendParts): ShardLane {
+/** Lets go of about so many bytes of what was acknowledged, of all lanes alike. */
+function forgetKept(lanes: readonly ShardLane[], bytes: number): void {
+  let left = bytes;
+  for (const lane of lanes.toSorted((one, other) => other.keptBytes - one.keptBytes)) {
+    if (left <= 0) return;
+    left -= lane.keptBytes;
+    lane.forgetKept();
+  }
+}
+
+function laneOf(shard: number, shared: Pick<ShardLaneParts, "memory" | "kept" | "keptBytesMax">, parts: FrontendParts): ShardLane {
   const { port, mirror, directory, clock, sleep, logger, stallMillis } = parts;
   return new ShardLane({
     shard,
@@ -127,7 +171,7 @@ function laneOf(shard: number, memory: LaneMemory, parts: FrontendParts): ShardL
     sleep,
     logger,
     catalogVersion: () => mirror.version,
-    memory,
+    ...shared,
     lag: () => (directory.isBehind(shard, LAG_BYTES_MAX) ? `the owner of shard ${shard} is too far behind its log` : undefined),
     stallMillis,
   });

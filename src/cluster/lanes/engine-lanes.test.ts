@@ -21,7 +21,7 @@ async function logOf(cluster: MemoryCluster, shard: number): Promise<MemoryWal> 
   const reader = new MessageReader(`LOG${shard}`);
   const writers = new Writers();
   for (const { number, bytes } of cluster.stream(`LOG${shard}`).messages) {
-    for (const { sequence, payload } of reader.take(number, bytes)) {
+    for (const { sequence, payload } of reader.take(number, bytes).records) {
       const { origin } = decodeWriteRecord(sequence, payload);
       if (origin === undefined) throw new Error("records say where they come from");
       const { kind } = writers.take(origin);

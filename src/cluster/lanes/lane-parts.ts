@@ -4,6 +4,11 @@ import type { Logger } from "../../base/log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import type { LaneMemory } from "./lane-memory.ts";
 
+/** Bytes of messages that lanes keep once they are acknowledged. */
+export interface KeptBytes {
+  bytes: number;
+}
+
 /** What a lane works with. */
 export interface ShardLaneParts {
   readonly shard: number;
@@ -23,6 +28,10 @@ export interface ShardLaneParts {
   readonly waitMillis?: number;
   /** Most bytes of its records. Default: `LANE_BYTES_MAX`. */
   readonly bytesMax?: number;
+  /** Most bytes of messages that are kept once they are acknowledged. Default: `LANE_KEPT_BYTES_MAX`. */
+  readonly keptBytesMax?: number;
+  /** Counts these bytes of all lanes. */
+  readonly kept?: KeptBytes;
 }
 
 /** What a lane has done since it began. */
@@ -35,6 +44,8 @@ export interface LaneCounts {
   messages: number;
   /** Records that were sent again. */
   resends: number;
+  /** Acknowledged records that were sent again, since the log had lost some. */
+  restored: number;
   /** Records that were given up. */
   failures: number;
   /** Writers that had to wait. */

@@ -10,6 +10,12 @@ export const LANE_MESSAGE_BYTES_MAX: number = 1024 * 1024;
 /** Most bytes of a lane's records that wait or are under way. Reason: a frontend's memory. Error: RateLimited. */
 export const LANE_BYTES_MAX: number = 64 * 1024 * 1024;
 
+/**
+ * Most bytes of messages that a lane keeps once they are acknowledged. Reason: twice a segment, so that one is there as a whole; at 80
+ * MiB/s the last second.
+ */
+export const LANE_KEPT_BYTES_MAX: number = 64 * 1024 * 1024;
+
 /** A segment takes no further record after this time, or with this many bytes. Reason: a follower holds what it defined. */
 export const SEGMENT_MILLIS = 60_000;
 export const SEGMENT_BYTES_MAX: number = 32 * 1024 * 1024;

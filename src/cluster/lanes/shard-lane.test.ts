@@ -38,13 +38,13 @@ function row(tag: string, id: number): LaneRow {
 /** A port whose appends fail as `fail` says: with what it returns, once the message is stored if that is `unknown`. */
 function failing(
   port: ClusterPort,
-  fail: (call: number) => "unknown" | "went-back" | "denied" | undefined,
+  fail: (call: number) => "unknown" | "denied" | "cancelled" | undefined,
 ): Pick<ClusterPort, "log" | "messageBytesMax"> {
   let calls = 0;
   const append: ClusterPort["log"]["append"] = async (shard, record, options) => {
     const failure = fail(++calls);
     if (failure === undefined) return port.log.append(shard, record, options);
-    if (failure === "unknown" || failure === "went-back") await port.log.append(shard, record, options);
+    if (failure === "unknown") await port.log.append(shard, record, options);
     throw new PortError(failure, `cannot append: ${failure}`);
   };
   return portWith(port, append);
@@ -249,7 +249,7 @@ test("a full log makes records wait, and then fails them with when to come again
   expect(followed(cluster).rows).toEqual(["y 100"]);
 });
 
-test.each(["went-back", "denied"] as const)("a log that is not what it has to be (%s) fails what is under way, loudly", async (failure) => {
+test.each(["denied", "cancelled"] as const)("a log that takes nothing (%s) fails what is under way, loudly", async (failure) => {
   const cluster = new MemoryCluster();
   let broken = true;
   const lane = laneOf(cluster, "a", { port: failing(memoryPort(cluster, "a"), () => (broken ? failure : undefined)) });

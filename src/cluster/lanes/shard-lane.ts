@@ -22,7 +22,9 @@
  * | an answer after BELIEVED_MILLIS counts as none              | the follower may have let go of what the segment defined          |
  * | one whose number is not above the last counts as none       | another record came between that a follower needs before it       |
  *
- * A lane does not know of what a log loses that it had acknowledged: no records are kept behind their answer.
+ * A log that loses what it had acknowledged is found by a number that does not rise though nothing else was under way, by what the port
+ * says, or by the shard's owner, who asks (`heard`). Then what is kept of what was acknowledged goes again, before everything else
+ * (`kept-sender.ts`).
  */
 import { assert, AssertionError } from "../../base/assert.ts";
 import { DbError, errorText, toDbError } from "../../base/error.ts";
@@ -37,6 +39,8 @@ import { givenUp, laneClosed, tooLong } from "./lane-errors.ts";
 import { LaneAdmission } from "./lane-admission.ts";
 import { LaneClock } from "./lane-clock.ts";
 import type { LaneCounts, ShardLaneParts } from "./lane-parts.ts";
+import { KeptRecords } from "./kept-records.ts";
+import { type KeptSender, sendKept } from "./kept-sender.ts";
 import { LaneRecord } from "./lane-record.ts";
 import {
   AGAIN_MILLIS,
@@ -44,6 +48,7 @@ import {
   CLOSE_MILLIS,
   IN_FLIGHT_MAX,
   LANE_BYTES_MAX,
+  LANE_KEPT_BYTES_MAX,
   LANE_MESSAGE_BYTES_MAX,
   SEGMENT_BYTES_MAX,
   SEGMENT_MILLIS,
@@ -54,12 +59,14 @@ import { nextShipment, recordBytesMax, type Shipment, transmit } from "./shipmen
 
 /** See the file header. Invariant: numbers of `again`, `underWay` and `queue` rise in this order without holes, and segments do. */
 export class ShardLane implements RecordLane {
-  readonly counts: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, failures: 0, waits: 0 };
+  readonly counts: LaneCounts = { records: 0, bytes: 0, messages: 0, resends: 0, restored: 0, failures: 0, waits: 0 };
   private readonly parts: ShardLaneParts;
   private readonly clock: LaneClock;
   private readonly messageBytes: number;
   private readonly bytesMax: number;
   private readonly waitMillis: number;
+  private readonly segmentBytesMax: number;
+  private readonly kept: KeptRecords;
   private readonly admission: LaneAdmission;
   private writer: LogWriter;
   private again: LaneRecord[] = [];
@@ -78,6 +85,11 @@ export class ShardLane implements RecordLane {
   /** Whose numbers the segment's records name. */
   private readonly registries: Map<TableId, SeriesRegistry> = new Map();
   private isResending = false;
+  /** Whether what was acknowledged has to go again, and who asks for it. */
+  private restoring: "for the owner" | "of itself" | undefined;
+  private isRestoring = false;
+  /** How often the shard's owners had asked, as far as this lane has answered. */
+  private asked: number | undefined;
   private isClosed = false;
   private lastError: unknown;
   /** Why the last append was refused by a log that is not what it has to be. */
@@ -95,6 +107,9 @@ export class ShardLane implements RecordLane {
     this.messageBytes = Math.min(parts.port.messageBytesMax, LANE_MESSAGE_BYTES_MAX);
     this.bytesMax = parts.bytesMax ?? LANE_BYTES_MAX;
     this.waitMillis = parts.waitMillis ?? WAIT_MILLIS;
+    const keptBytesMax = parts.keptBytesMax ?? LANE_KEPT_BYTES_MAX;
+    this.kept = new KeptRecords(keptBytesMax, parts.kept);
+    this.segmentBytesMax = Math.min(SEGMENT_BYTES_MAX, Math.ceil(keptBytesMax / 2));
     this.writer = new LogWriter(parts.catalogVersion);
     this.admission = new LaneAdmission({ ...parts, refusal: () => this.refusal() });
   }
@@ -104,11 +119,42 @@ export class ShardLane implements RecordLane {
     return this.bytes;
   }
 
+  /** Bytes of messages that were acknowledged, and are kept. */
+  get keptBytes(): number {
+    return this.kept.bytes;
+  }
+
+  /** Lets go of what is kept: memory is short. */
+  forgetKept(): void {
+    if (!this.isRestoring) this.kept.forget();
+  }
+
+  /**
+   * Hears how often the shard's owners have asked writers to send again what they hold. Whoever was acknowledged nothing before the first
+   * time has nothing to send.
+   *
+   * @param writer whom they asked the last time; 0: all
+   */
+  heard(asked: number, writer: number): void {
+    const { asked: before } = this;
+    if (before !== undefined && asked <= before) return;
+    this.asked = asked;
+    if (asked === 0 || (before === undefined && this.counts.records === 0)) return;
+    const isOfOther = before !== undefined && asked === before + 1 && writer !== 0;
+    if (isOfOther && writer !== this.writer.id && !this.kept.has(writer)) return;
+    this.restore("for the owner", "the owner of the shard asks for it");
+  }
+
+  /** Says that the log ends before a message that was there. */
+  wentBack(why: string): void {
+    this.restore("of itself", why);
+  }
+
   beginRecord(): number {
     const now = this.now();
     if (this.isIdle && now - this.lastAppendAt > SILENT_MILLIS) this.beginWriter();
     const isOld = this.segmentAt !== undefined && now - this.segmentAt > SEGMENT_MILLIS;
-    if (this.isSegmentOver || isOld || this.segmentBytes > SEGMENT_BYTES_MAX) this.beginSegment();
+    if (this.isSegmentOver || isOld || this.segmentBytes > this.segmentBytesMax) this.beginSegment();
     return this.segment;
   }
 
@@ -157,7 +203,7 @@ export class ShardLane implements RecordLane {
   }
 
   private get isIdle(): boolean {
-    return this.again.length === 0 && this.underWay.length === 0 && this.queue.length === 0;
+    return this.again.length === 0 && this.underWay.length === 0 && this.queue.length === 0 && !this.isOnlyRestoring;
   }
 
   private now(): number {
@@ -214,6 +260,7 @@ export class ShardLane implements RecordLane {
 
   /** Sends what may be sent now. */
   private pump(): void {
+    if (this.isOnlyRestoring) return;
     if (this.again.length > 0) {
       if (!this.isResending) void this.resend(); // It ends with the lane at the latest, and fails no other way than its records do.
       return;
@@ -253,8 +300,10 @@ export class ShardLane implements RecordLane {
     return records.every(({ segmentAt }) => segmentAt !== undefined && segmentAt >= oldest);
   }
 
-  private acknowledge({ records, stored }: Shipment): void {
+  private acknowledge(shipment: Shipment): void {
+    const { records, stored } = shipment;
     assert(stored !== undefined, "what is acknowledged is stored");
+    this.kept.keep(shipment);
     this.lastNumber = stored.last;
     this.fatal = undefined;
     this.counts.messages += stored.messages;
@@ -276,6 +325,7 @@ export class ShardLane implements RecordLane {
   private sendAgain(error: unknown): void {
     if (error !== undefined) {
       this.parts.logger.warn({ shard: this.parts.shard, error: errorText(error) }, "an append failed; its records are sent again");
+      if (portFailureOf(error) === "went-back") return this.restore("of itself", errorText(error));
       if (isFatal(error)) return this.failAll(error);
     }
     this.lastError = error;
@@ -291,7 +341,7 @@ export class ShardLane implements RecordLane {
   private async resend(): Promise<void> {
     const { sleep, port, shard } = this.parts;
     this.isResending = true;
-    while (this.again.length > 0) {
+    while (this.again.length > 0 && !this.isOnlyRestoring) {
       if (this.lastError !== undefined) await sleep(AGAIN_MILLIS);
       const shipment = this.nextAgain();
       if (shipment === undefined) continue;
@@ -305,7 +355,10 @@ export class ShardLane implements RecordLane {
       }
       if (generation !== this.generation) continue;
       if (this.lastError !== undefined) this.triedInVain(this.lastError);
-      else if (!this.isBelieved(shipment)) this.sendAgain(undefined);
+      else if (shipment.stored !== undefined && shipment.stored.first <= this.lastNumber) {
+        // It was sent once the one before was answered.
+        this.restore("of itself", `message ${shipment.stored.first} was stored behind message ${this.lastNumber}`);
+      } else if (!this.isBelieved(shipment)) this.sendAgain(undefined);
       else {
         this.again.splice(0, shipment.records.length);
         this.acknowledge(shipment);
@@ -313,6 +366,63 @@ export class ShardLane implements RecordLane {
     }
     this.isResending = false;
     this.pump();
+  }
+
+  /** Everything goes again, what was acknowledged first. Does nothing where nothing was, or the lane has ended. */
+  private restore(who: "for the owner" | "of itself", why: string): void {
+    const { shard, logger } = this.parts;
+    logger.error({ shard, why, keptBytes: this.kept.bytes }, "the log of a shard has lost records: what is kept is sent again");
+    this.restoring = who;
+    this.lastNumber = 0;
+    this.sendAgain(undefined);
+    if (!this.isRestoring) void this.runRestore(); // It never rejects.
+  }
+
+  /** Nothing else is sent before. */
+  private get isOnlyRestoring(): boolean {
+    return this.isRestoring || this.restoring !== undefined;
+  }
+
+  private async runRestore(): Promise<void> {
+    const { shard, logger } = this.parts;
+    this.isRestoring = true;
+    for (let who = this.restoring; who !== undefined; who = this.restoring) {
+      this.restoring = undefined;
+      const unacknowledged = this.again[0]?.origin ?? { writer: this.writer.id, number: this.writer.lastNumber + 1 };
+      const current = unacknowledged.number > 1 ? unacknowledged : undefined;
+      const sent = await sendKept(() => this.kept.segments(), current, this.keptSender(who));
+      if (sent === undefined) break;
+      this.counts.restored += sent.records;
+      this.lastNumber = sent.last;
+      logger.warn({ shard, records: sent.records, last: sent.last }, "records that the log may have lost were sent again");
+    }
+    this.isRestoring = false;
+    this.restoring = undefined;
+    this.sendAgain(undefined); // Under segments behind those that were used.
+    if (this.isIdle) this.onIdle?.();
+  }
+
+  private keptSender(who: "for the owner" | "of itself"): KeptSender {
+    const { port, shard, sleep } = this.parts;
+    return {
+      log: port.log,
+      shard,
+      messageBytes: this.messageBytes,
+      asks: who === "of itself",
+      now: () => this.now(),
+      nextSegment: () => ++this.segment,
+      failed: async (error) => {
+        if (portFailureOf(error) !== "went-back" && isFatal(error)) {
+          this.failAll(error);
+          return false;
+        }
+        if (this.isClosed && this.again.length === 0 && this.queue.length === 0) return false;
+        this.sendAgain(undefined); // What came meanwhile waits as long as the others.
+        this.giveUpLate(error);
+        await sleep(AGAIN_MILLIS);
+        return true;
+      },
+    };
   }
 
   /** The next of what goes again; undefined: there was none, or it was given up, since it has become too long. */
@@ -335,7 +445,13 @@ export class ShardLane implements RecordLane {
 
   /** What becomes of records that could not be sent again. */
   private triedInVain(error: unknown): void {
+    if (portFailureOf(error) === "went-back") return this.restore("of itself", errorText(error));
     if (isFatal(error)) return this.failAll(error);
+    this.giveUpLate(error);
+  }
+
+  /** Gives up what waits for too long. */
+  private giveUpLate(error: unknown): void {
     const oldest = this.now() - this.waitMillis;
     if ((this.again[0]?.appendedAt ?? oldest) >= oldest) return;
     this.giveUp(({ appendedAt }) => appendedAt < oldest, error);
@@ -373,7 +489,6 @@ export class ShardLane implements RecordLane {
       this.fatal = errorText(cause);
       this.parts.logger.error({ shard: this.parts.shard, error: this.fatal }, "cannot go on with the log of a shard");
     }
-    if (portFailureOf(cause) === "went-back") this.lastNumber = 0;
     this.queue = [...this.underWay.flatMap(({ records }) => records), ...this.queue];
     this.underWay = [];
     this.giveUp(() => true, cause);
@@ -383,5 +498,5 @@ export class ShardLane implements RecordLane {
 /** Whether trying again does not help. */
 function isFatal(error: unknown): boolean {
   const failure = portFailureOf(error);
-  return failure !== "unavailable" && failure !== "unknown" && failure !== "full";
+  return failure !== "unavailable" && failure !== "unknown" && failure !== "full" && failure !== "vanished";
 }

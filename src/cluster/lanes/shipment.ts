@@ -39,20 +39,35 @@ export function recordBytesMax(messageBytes: number): number {
   return Math.min(RECORD_BYTES_MAX, RECORD_PARTS_MAX * (messageBytes - PART_OVERHEAD_BYTES));
 }
 
-/** The next records of a list, as many as fit a message: at least one. None of them is longer than `recordBytesMax`. */
-export function nextShipment(records: readonly LaneRecord[], messageBytes: number): Shipment {
-  const taken: LaneRecord[] = [];
+/** A record that is to be put into messages. */
+export interface Packable {
+  readonly byteLength: number;
+  pieces(): readonly Uint8Array[];
+}
+
+/** The messages of the first records of a list, as many as fit one: at least one record. None is longer than `recordBytesMax`. */
+export function packed(
+  records: readonly Packable[],
+  messageBytes: number,
+): Pick<Shipment, "messages" | "isCut"> & { readonly count: number } {
+  let count = 0;
   let bytes = RECORDS_OVERHEAD_BYTES;
   for (const record of records) {
     bytes += RECORD_OVERHEAD_BYTES + record.byteLength;
-    if (bytes > messageBytes || taken.length === MESSAGE_RECORDS_MAX) break;
-    taken.push(record);
+    if (bytes > messageBytes || count === MESSAGE_RECORDS_MAX) break;
+    count++;
   }
   const [first] = records;
-  if (taken.length === 0 && first !== undefined) {
-    return { records: [first], messages: recordParts(first.pieces(), messageBytes - PART_OVERHEAD_BYTES), isCut: true, stored: undefined };
+  if (count === 0 && first !== undefined) {
+    return { count: 1, messages: recordParts(first.pieces(), messageBytes - PART_OVERHEAD_BYTES), isCut: true };
   }
-  return { records: taken, messages: [encodeRecords(taken.map((record) => record.pieces()))], isCut: false, stored: undefined };
+  return { count, messages: [encodeRecords(records.slice(0, count).map((record) => record.pieces()))], isCut: false };
+}
+
+/** The next records of a list that go together. */
+export function nextShipment(records: readonly LaneRecord[], messageBytes: number): Shipment {
+  const { count, messages, isCut } = packed(records, messageBytes);
+  return { records: records.slice(0, count), messages, isCut, stored: undefined };
 }
 
 /**

@@ -4,7 +4,16 @@ import { expect, test } from "bun:test";
 import { seededRandom } from "../../../bench/macro/random.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
 import { corruptionOf } from "../../base/error.ts";
-import { decodeMessage, encodeRecordParts, encodeRecords, PARTS_SPAN_MAX, PART_OVERHEAD_BYTES, RECORD_BYTES_MAX } from "./log-message.ts";
+import { writerId } from "../../base/units.ts";
+import {
+  decodeMessage,
+  encodeRecordParts,
+  encodeRecords,
+  encodeResumption,
+  PART_OVERHEAD_BYTES,
+  PARTS_SPAN_MAX,
+  RECORD_BYTES_MAX,
+} from "./log-message.ts";
 import { MessageReader, type ReadRecord } from "./message-reader.ts";
 import { messageOf, sequenceOf } from "./sequence.ts";
 
@@ -34,12 +43,12 @@ test("records in pieces come back whole, in order", () => {
   if (typeof read === "string" || read.kind !== "records") throw new Error("records");
   expect(read.records.map((record) => new TextDecoder().decode(record))).toEqual(["abc", "", "d"]);
   expect(read.records[0]?.buffer).toBe(message.buffer);
-  expect(textsOf(new MessageReader("LOG0").take(7, message))).toEqual(["7.0 abc", "7.1 ", "7.2 d"]);
+  expect(textsOf(new MessageReader("LOG0").take(7, message).records)).toEqual(["7.0 abc", "7.1 ", "7.2 d"]);
 });
 
 test("as many records as a message may have", () => {
   const records = Array.from({ length: 2048 }, (_, i) => [bytesOf(`${i}`)]);
-  expect(textsOf(new MessageReader("LOG0").take(1, encodeRecords(records))).at(-1)).toBe("1.2047 2047");
+  expect(textsOf(new MessageReader("LOG0").take(1, encodeRecords(records)).records).at(-1)).toBe("1.2047 2047");
   expect(() => encodeRecords([...records, []])).toThrow("1 to 2048 records; got 2049");
   expect(() => encodeRecords([])).toThrow("1 to 2048 records; got 0");
 });
@@ -52,7 +61,7 @@ test("a record in parts comes with its last one, whatever lies between them", ()
   const stream = [a[0], b[0], encodeRecords([[bytesOf("r")]]), a[1], b[1], a[2]];
   const needed: (number | undefined)[] = [];
   for (const [i, message] of stream.entries()) {
-    seen.push(...textsOf(reader.take(i + 1, message as Uint8Array)));
+    seen.push(...textsOf(reader.take(i + 1, message as Uint8Array).records));
     needed.push(reader.oldestNeeded);
   }
   expect(seen).toEqual(["3.0 r", "5.0 uvwxyz", "6.0 abcdefgh"]);
@@ -64,7 +73,7 @@ test("a part that is there again changes nothing; one whose predecessor is missi
   const order = (indexes: readonly number[]): string[] => {
     const reader = new MessageReader("LOG0");
     const parts = partsOf("abcdefgh");
-    return indexes.flatMap((index, i) => textsOf(reader.take(i + 1, parts[index] as Uint8Array)));
+    return indexes.flatMap((index, i) => textsOf(reader.take(i + 1, parts[index] as Uint8Array).records));
   };
   expect(order([0, 0, 1, 0, 1, 1, 2])).toEqual(["7.0 abcdefgh"]);
   expect(order([0, 2, 1])).toEqual([]);
@@ -77,7 +86,7 @@ test("parts of two attempts do not mix", () => {
   const reader = new MessageReader("LOG0");
   const [a, b] = [partsOf("abcdefgh"), partsOf("abcdefgh")];
   const order = [a[0], b[1], b[2], a[2], b[0], a[1], b[1], b[2]];
-  expect(order.flatMap((part, i) => textsOf(reader.take(i + 1, part as Uint8Array)))).toEqual(["8.0 abcdefgh"]);
+  expect(order.flatMap((part, i) => textsOf(reader.take(i + 1, part as Uint8Array).records))).toEqual(["8.0 abcdefgh"]);
 });
 
 test("parts that lie too far behind one another are no record, and are forgotten", () => {
@@ -86,7 +95,7 @@ test("parts that lie too far behind one another are no record, and are forgotten
     const [a, b] = partsOf("abcd") as [Uint8Array, Uint8Array];
     reader.take(10, a);
     if (again !== undefined) reader.take(again, a);
-    return textsOf(reader.take(number, b));
+    return textsOf(reader.take(number, b).records);
   };
   expect(last(10 + PARTS_SPAN_MAX)).toEqual([`${10 + PARTS_SPAN_MAX}.0 abcd`]);
   expect(last(11 + PARTS_SPAN_MAX)).toEqual([]);
@@ -110,7 +119,7 @@ test.each(Array.from({ length: 50 }, (_, i) => i))("seed %i: who has its parts a
     const next = at[who] as number;
     if (next === parts.length) continue;
     const again = random.below(3) === 0 ? random.below(parts.length) : next;
-    seen.push(...textsOf(reader.take(number, parts[again] as Uint8Array)).map((text) => text.split(" ")[1] as string));
+    seen.push(...textsOf(reader.take(number, parts[again] as Uint8Array).records).map((text) => text.split(" ")[1] as string));
     if (again !== next) continue;
     at[who] = next + 1;
     if (next + 1 === parts.length) whole.push(`${who}`);
@@ -119,24 +128,30 @@ test.each(Array.from({ length: 50 }, (_, i) => i))("seed %i: who has its parts a
   expect(new Set(seen).size).toBe(attempts.length);
 });
 
-test("what is no message is refused by its number, whatever bit of it is wrong", () => {
+/** What a message that cannot be read is: damaged, or the beginning of why it is refused. */
+function notRecords(message: Uint8Array): string {
+  const read = decodeMessage(message);
+  return typeof read === "string" ? read.split(" ").slice(0, 4).join(" ") : read.kind;
+}
+
+test("what is no message is damaged, whatever bit of it is wrong; one of a version that may come is refused by its number", () => {
   for (const message of [encodeRecords([[bytesOf("abc")], [bytesOf("d")]]), partsOf("abcd")[0] as Uint8Array]) {
     for (let bit = 0; bit < message.length * 8; bit++) {
       const wrong = message.slice();
       wrong[bit >> 3] = (wrong[bit >> 3] as number) ^ (1 << (bit & 7));
-      expect(typeof decodeMessage(wrong)).toBe("string");
+      expect(notRecords(wrong)).toBe(bit === 1 || bit === 2 ? "it is of version" : "damaged");
     }
-    for (let length = 0; length < message.length; length++) expect(typeof decodeMessage(message.subarray(0, length))).toBe("string");
+    for (let length = 0; length < message.length; length++) expect(notRecords(message.subarray(0, length))).toBe("damaged");
   }
   const thrown = ((): unknown => {
     try {
-      return new MessageReader("LOG4").take(9, bytesOf("nonsense"));
+      return new MessageReader("LOG4").take(9, bytesOf("\x02nonsense"));
     } catch (error) {
       return error;
     }
   })();
   expect([(thrown as Error).message, corruptionOf(thrown)?.file]).toEqual([
-    "cannot read message 9 of LOG4: it is of version 110, only 1 is known",
+    "cannot read message 9 of LOG4: it is of version 2, only 1 is known",
     "LOG4, message 9",
   ]);
 });
@@ -161,8 +176,10 @@ test("lengths are not believed, right as the checksum may be", () => {
   expect(changed(part(), 22, 2, 4)).toBe("it has 3 of 2 bytes");
   expect(changed(part(), 22, RECORD_BYTES_MAX + 1, 4)).toBe(`it has 3 of ${RECORD_BYTES_MAX + 1} bytes`);
   const other = records();
+  other[1] = 4;
+  expect(decodeMessage(signed(other))).toBe("it is of kind 4, which is not known");
   other[1] = 3;
-  expect(decodeMessage(signed(other))).toBe("it is of kind 3, which is not known");
+  expect(decodeMessage(signed(other))).toBe("it has 20 bytes, a resumption has 31");
   const [first, second] = [part(), partsOf("abcd")[1] as Uint8Array];
   second.set(first.subarray(2, 18), 2);
   new DataView(second.buffer).setUint32(22, 5, true);
@@ -174,10 +191,20 @@ test("lengths are not believed, right as the checksum may be", () => {
 test("messages of version 1 are read", () => {
   const read = (name: string): Uint8Array => readFileSync(join(import.meta.dir, "fixtures", name));
   const reader = new MessageReader("LOG0");
-  expect(textsOf(reader.take(1, read("records-v1.bin")))).toEqual(["1.0 first", "1.1 second"]);
-  expect(textsOf(reader.take(2, read("part-0-v1.bin")))).toEqual([]);
-  expect(textsOf(reader.take(3, read("part-1-v1.bin")))).toEqual(["3.0 a record in two parts"]);
+  expect(textsOf(reader.take(1, read("records-v1.bin")).records)).toEqual(["1.0 first", "1.1 second"]);
+  expect(textsOf(reader.take(2, read("part-0-v1.bin")).records)).toEqual([]);
+  expect(textsOf(reader.take(3, read("part-1-v1.bin")).records)).toEqual(["3.0 a record in two parts"]);
   expect(Buffer.from(encodeRecords([[bytesOf("first")], [bytesOf("sec"), bytesOf("ond")]]))).toEqual(Buffer.from(read("records-v1.bin")));
+});
+
+test("a resumption comes back; one of no writer is none", () => {
+  const resumption = { writer: writerId(2 ** 52 + 7), number: 12, segment: 2 ** 40, asks: true };
+  const message = encodeResumption(resumption);
+  expect(new MessageReader("LOG0").take(3, message)).toEqual({ records: [], resumption: { kind: "resumes", ...resumption } as never });
+  expect(decodeMessage(encodeResumption({ ...resumption, asks: false }))).toMatchObject({ asks: false });
+  message.fill(0, 2, 10);
+  expect(decodeMessage(signed(message))).toBe("it names no writer, number or segment");
+  expect(new MessageReader("LOG0").take(1, bytesOf("nonsense")).damaged).toBe("its checksum is wrong");
 });
 
 test("sequences are those of the message's number and the place", () => {

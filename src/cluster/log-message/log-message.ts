@@ -1,13 +1,17 @@
 /**
- * One message of a shard's log: records, or a part of a record that is longer than a message may be. Layout: FORMAT.md.
+ * One message of a shard's log: records, a part of a record that is longer than a message may be, or what a writer says of what it sends
+ * again. Layout: FORMAT.md.
  *
  * A follower reads messages by `message-reader.ts`, which gathers parts.
  */
 import { assert } from "../../base/assert.ts";
 import { crc32 } from "../../base/bytes/hash.ts";
+import { type WriterId, writerId } from "../../base/units.ts";
 
 const VERSION = 1;
-const KIND = { records: 1, part: 2 } as const;
+const KIND = { records: 1, part: 2, resumes: 3 } as const;
+/** Versions that may come; a first byte beyond them is damage. */
+const NEWER_VERSIONS_MAX = 8;
 const HEAD_BYTES = 2;
 const CRC_BYTES = 4;
 const COUNT_BYTES = 2;
@@ -15,6 +19,7 @@ const LENGTH_BYTES = 4;
 const ATTEMPT_BYTES = 16;
 const INDEX_AT: number = HEAD_BYTES + ATTEMPT_BYTES;
 const PART_BYTES_AT: number = INDEX_AT + 2 + 2 + 4;
+const RESUMES_BYTES: number = HEAD_BYTES + 8 + 8 + 8 + 1 + CRC_BYTES;
 
 /** Bytes that a message of records takes beside them, and for each. */
 export const RECORDS_OVERHEAD_BYTES: number = HEAD_BYTES + COUNT_BYTES + CRC_BYTES;
@@ -42,7 +47,23 @@ export const PARTS_SPAN_MAX = 512;
 assert(RECORD_PARTS_MAX * 4 <= PARTS_SPAN_MAX, "three others' messages may come for each part");
 
 /** A message read back; bytes are views of it. */
-export type LogMessage = { readonly kind: "records"; readonly records: Uint8Array[] } | RecordPart;
+export type LogMessage =
+  | { readonly kind: "records"; readonly records: Uint8Array[] }
+  | RecordPart
+  | ({ readonly kind: "resumes" } & Resumption)
+  /** Its bytes are not those that were written. */
+  | { readonly kind: "damaged"; readonly why: string };
+
+/** What a writer says before it sends records again that it was acknowledged. */
+export interface Resumption {
+  readonly writer: WriterId;
+  /** Those below this number come no more. */
+  readonly number: number;
+  /** One that its writer has not used; records that come are of later ones. */
+  readonly segment: number;
+  /** The log lost records as far as this writer knows: others should send theirs again, too. */
+  readonly asks: boolean;
+}
 
 /** A part of a record. */
 export interface RecordPart {
@@ -150,17 +171,31 @@ function ended(message: Uint8Array<ArrayBuffer>, view: DataView): Uint8Array<Arr
   return message;
 }
 
-/** Reads what `encodeRecords` or `encodeRecordParts` wrote. A text says why the message is none. */
+/** The message of a resumption. */
+export function encodeResumption({ writer, number, segment, asks }: Resumption): Uint8Array<ArrayBuffer> {
+  const message = begun(KIND.resumes, RESUMES_BYTES);
+  const view = new DataView(message.buffer);
+  view.setBigUint64(HEAD_BYTES, BigInt(writer), true);
+  view.setBigUint64(HEAD_BYTES + 8, BigInt(number), true);
+  view.setBigUint64(HEAD_BYTES + 16, BigInt(segment), true);
+  message[HEAD_BYTES + 24] = asks ? 1 : 0;
+  return ended(message, view);
+}
+
+/** Reads what the functions above wrote. A text says why the message is none, though its bytes are those that were written. */
 export function decodeMessage(message: Uint8Array): LogMessage | string {
   const least = HEAD_BYTES + CRC_BYTES;
-  if (message.length < least) return `it has ${message.length} bytes, at least ${least} are needed`;
-  if (message[0] !== VERSION) return `it is of version ${message[0]}, only ${VERSION} is known`;
+  if (message.length < least) return { kind: "damaged", why: `it has ${message.length} bytes, at least ${least} are needed` };
+  const [version = 0, kind] = message;
+  if (version > VERSION && version <= NEWER_VERSIONS_MAX) return `it is of version ${version}, only ${VERSION} is known`;
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   const end = message.length - CRC_BYTES;
-  if (view.getUint32(end, true) !== crc32(message.subarray(0, end))) return "its checksum is wrong";
-  if (message[1] === KIND.records) return recordsOf(message, view, end);
-  if (message[1] === KIND.part) return partOf(message, view, end);
-  return `it is of kind ${message[1]}, which is not known`;
+  if (view.getUint32(end, true) !== crc32(message.subarray(0, end))) return { kind: "damaged", why: "its checksum is wrong" };
+  if (version !== VERSION) return `it is of version ${version}, only ${VERSION} is known`;
+  if (kind === KIND.records) return recordsOf(message, view, end);
+  if (kind === KIND.part) return partOf(message, view, end);
+  if (kind === KIND.resumes) return resumptionOf(message, view);
+  return `it is of kind ${kind}, which is not known`;
 }
 
 function recordsOf(message: Uint8Array, view: DataView, end: number): LogMessage | string {
@@ -189,4 +224,15 @@ function partOf(message: Uint8Array, view: DataView, end: number): LogMessage | 
   const bytes = message.subarray(PART_BYTES_AT, end);
   if (totalBytes > RECORD_BYTES_MAX || bytes.length > totalBytes) return `it has ${bytes.length} of ${totalBytes} bytes`;
   return { kind: "part", attempt: message.subarray(HEAD_BYTES, INDEX_AT).toHex(), index, count, totalBytes, bytes };
+}
+
+function resumptionOf(message: Uint8Array, view: DataView): LogMessage | string {
+  if (message.length !== RESUMES_BYTES) return `it has ${message.length} bytes, a resumption has ${RESUMES_BYTES}`;
+  const [writer, number, segment] = [0, 8, 16].map((at) => Number(view.getBigUint64(HEAD_BYTES + at, true)));
+  if (!isCount(writer) || !isCount(number) || !isCount(segment)) return "it names no writer, number or segment";
+  return { kind: "resumes", writer: writerId(writer), number, segment, asks: message[HEAD_BYTES + 24] === 1 };
+}
+
+function isCount(value: number | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
 }

@@ -8,7 +8,7 @@
  * Memory: bytes of parts of the last `PARTS_SPAN_MAX` messages.
  */
 import { corrupted, type DbError } from "../../base/error.ts";
-import { decodeMessage, PARTS_SPAN_MAX, type RecordPart } from "./log-message.ts";
+import { decodeMessage, PARTS_SPAN_MAX, type RecordPart, type Resumption } from "./log-message.ts";
 import { sequenceOf } from "./sequence.ts";
 
 /** A record with its place in the order of rows. */
@@ -18,6 +18,15 @@ export interface ReadRecord {
   readonly first: number;
   /** A view of its message where it is one of several. */
   readonly payload: Uint8Array;
+}
+
+/** What a message of the log is. */
+export interface ReadMessage {
+  /** Those that are whole with it. */
+  readonly records: readonly ReadRecord[];
+  readonly resumption?: Resumption;
+  /** Why its bytes are not those that were written: it is to be passed over. */
+  readonly damaged?: string;
 }
 
 /** Parts of one attempt. */
@@ -55,19 +64,22 @@ export class MessageReader {
   }
 
   /**
-   * The records that are whole with the log's next message.
+   * What the log's next message is.
    *
    * @param bytes nobody changes them from now on
-   * @throws DbError StorageUnavailable for what is no message
+   * @throws DbError StorageUnavailable for what was written and cannot be read
    */
-  take(number: number, bytes: Uint8Array): readonly ReadRecord[] {
+  take(number: number, bytes: Uint8Array): ReadMessage {
     const message = decodeMessage(bytes);
     if (typeof message === "string") throw this.broken(number, message);
     this.forget(number - PARTS_SPAN_MAX);
-    if (message.kind === "records")
-      return message.records.map((payload, place) => ({ sequence: sequenceOf(number, place), first: number, payload }));
+    if (message.kind === "resumes") return { records: [], resumption: message };
+    if (message.kind === "damaged") return { records: [], damaged: message.why };
+    if (message.kind === "records") {
+      return { records: message.records.map((payload, place) => ({ sequence: sequenceOf(number, place), first: number, payload })) };
+    }
     const record = this.taken(number, message);
-    return record === undefined ? [] : [{ sequence: sequenceOf(number, 0), ...record }];
+    return { records: record === undefined ? [] : [{ sequence: sequenceOf(number, 0), ...record }] };
   }
 
   /** Forgets attempts whose last beginning lies before a number. */

@@ -2,7 +2,7 @@
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import { PortError, portFailureOf } from "../port/port-error.ts";
 import type { NatsLink } from "./nats-link.ts";
-import { PulledMessages } from "./pulled-messages.ts";
+import { type PulledMessage, PulledMessages } from "./pulled-messages.ts";
 import { streamInfo } from "./streams.ts";
 
 /** What is followed. */
@@ -17,39 +17,48 @@ export interface Followed extends CallOptions {
 /** What a reader waits before it asks again, when nobody answered. */
 const AGAIN_MILLIS = 300;
 /** A new leader may know a little less than the one before, for so long. */
-const BEHIND_MILLIS = 1500;
+const BEHIND_MILLIS = 5000;
+/** How often it is asked meanwhile. */
+const BEHIND_LOOK_MILLIS = 500;
 
 /**
  * Messages above `after`.
  *
- * @throws PortError trimmed, went-back, vanished, denied, closed
+ * @throws PortError trimmed, went-back, replaced, vanished, denied, closed
  */
 export async function* followStream(after: number, followed: Followed): AsyncGenerator<readonly StreamMessage[]> {
   const { link, signal } = followed;
   const isOver = (): boolean => signal?.aborted === true;
   let at = after;
   let created: string | undefined;
-  const looked = async (): Promise<void> => {
-    created = await lookAt(followed, at, created);
+  /** Where each session begins: if that message is another by then, the stream went back and has got others since. */
+  let newest: PulledMessage | undefined;
+  /** Returns whether the stream was shorter than what was read: then what is there may be others' by now. */
+  const looked = async (): Promise<boolean> => {
+    const look = await lookAt(followed, at, created);
+    ({ created } = look);
+    return look.wasBehind;
   };
   while (!isOver()) {
     let session: PulledMessages | undefined;
     try {
       await looked();
-      session = await PulledMessages.open(link, startOf(followed, at), signal);
+      session = await PulledMessages.open(link, startOf(followed, newest === undefined ? at + 1 : at), signal);
       for (;;) {
         const pulled = await session.next(signal);
         if (isOver()) return;
         if (pulled === "ended") break;
-        if (pulled === "idle") {
-          await looked();
-          continue;
-        }
-        const list = pulled.filter(({ number }) => number > at);
-        const hole = followed.isDense ? holeIn(list, at) : undefined;
-        if (hole !== undefined) throw trimmed(followed.stream, ...hole);
+        if (pulled === "idle" && (await looked())) break;
+        if (pulled === "idle") continue;
+        const [first] = pulled;
+        if (newest !== undefined && first?.number === at && first.stamp !== newest.stamp) throw replaced(followed.stream, at);
+        const news = pulled.filter(({ number }) => number > at);
+        const hole = followed.isDense ? holeIn(news, at) : undefined;
+        const list = hole === undefined ? news : news.filter(({ number }) => number < hole[0]);
         at = list.at(-1)?.number ?? at;
+        if (followed.isDense) newest = list.at(-1) ?? newest;
         if (list.length > 0) yield list;
+        if (hole !== undefined) throw trimmed(followed.stream, ...hole);
       }
     } catch (error) {
       const failure = portFailureOf(error);
@@ -63,8 +72,8 @@ export async function* followStream(after: number, followed: Followed): AsyncGen
   }
 }
 
-function startOf({ stream, subject, isDense }: Followed, at: number): Parameters<typeof PulledMessages.open>[1] {
-  const start = { stream, deliver_policy: "by_start_sequence", opt_start_seq: at + 1 } as const;
+function startOf({ stream, subject, isDense }: Followed, first: number): Parameters<typeof PulledMessages.open>[1] {
+  const start = { stream, deliver_policy: "by_start_sequence", opt_start_seq: first } as const;
   return isDense ? start : { ...start, filter_subject: subject };
 }
 
@@ -72,12 +81,18 @@ function startOf({ stream, subject, isDense }: Followed, at: number): Parameters
  * Whether the stream is still the one that was followed, and has what comes next.
  *
  * @param created when it was made, as far as known
- * @returns when it was made
  */
-async function lookAt({ link, stream, isDense, signal }: Followed, at: number, created: string | undefined): Promise<string> {
+async function lookAt(
+  { link, stream, isDense, signal }: Followed,
+  at: number,
+  created: string | undefined,
+): Promise<{ readonly created: string; readonly wasBehind: boolean }> {
   let info = await streamInfo(link, stream, signal);
-  if (info.state.last_seq < at && (created ?? info.created) === info.created) {
-    await link.sleep(BEHIND_MILLIS, signal);
+  let wasBehind = false;
+  for (let waited = 0; info.state.last_seq < at && (created ?? info.created) === info.created; waited += BEHIND_LOOK_MILLIS) {
+    if (waited >= BEHIND_MILLIS) break;
+    wasBehind = true;
+    await link.sleep(BEHIND_LOOK_MILLIS, signal);
     info = await streamInfo(link, stream, signal);
   }
   if (created !== undefined && info.created !== created) {
@@ -86,7 +101,7 @@ async function lookAt({ link, stream, isDense, signal }: Followed, at: number, c
   const { first_seq: first, last_seq: last } = info.state;
   if (last < at) throw wentBack(stream, last, at);
   if (isDense && first > at + 1) throw trimmed(stream, at + 1, first);
-  return info.created;
+  return { created: info.created, wasBehind };
 }
 
 /** The first number that is missing, and the one that is there instead. */
@@ -104,7 +119,12 @@ export function wentBack(stream: string, last: number, known: number): PortError
   return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
 }
 
+function replaced(stream: string, number: number): PortError {
+  return new PortError("replaced", `cannot go on with stream ${stream}: its message ${number} is another than the one that was read`);
+}
+
 /** The error of who wants what was let go. */
 export function trimmed(stream: string, wanted: number, first: number): PortError {
-  return new PortError("trimmed", `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`);
+  const message = `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`;
+  return new PortError("trimmed", message, undefined, first);
 }

@@ -19,6 +19,8 @@ import type { NatsLink } from "./nats-link.ts";
 /** A message with all that came with it. */
 export interface PulledMessage extends StreamMessage {
   readonly subject: string;
+  /** When the stream took it, as its servers say it. */
+  readonly stamp: string;
   /** A header's first value; "" without it. */
   readonly header: (name: string) => string;
 }
@@ -52,6 +54,7 @@ const PULL_MESSAGES: number = FOLLOW_MESSAGES_MAX / 2;
 const ACK_TOKENS = 9;
 const STREAM_NUMBER_TOKEN = 5;
 const CONSUMER_NUMBER_TOKEN = 6;
+const TIME_TOKEN = 7;
 
 /** See the file header. Invariant: at most one pull is under way, and none is begun while messages wait. */
 export class PulledMessages {
@@ -165,7 +168,8 @@ export class PulledMessages {
     if (Number(tokens[CONSUMER_NUMBER_TOKEN + shift]) !== this.delivered + 1) return this.end();
     this.delivered++;
     this.pullLeft--;
-    this.queue.push({ number, bytes: message.data, subject: message.subject, header: (name) => message.headers?.get(name) ?? "" });
+    const stamp = tokens[TIME_TOKEN + shift] ?? "";
+    this.queue.push({ number, bytes: message.data, subject: message.subject, stamp, header: (name) => message.headers?.get(name) ?? "" });
     this.wake();
   }
 

@@ -74,6 +74,10 @@ export interface ShardClaim {
   readonly state: ShardState;
   /** The shard is another's by rank, who did not take it: the holder keeps it for a while. */
   readonly isKept: boolean;
+  /** How often writers were asked to send again what they hold, since the shard's log lost records; 0 also until the shard is open. */
+  readonly asked: number;
+  /** The writer that was asked the last time; 0: all. */
+  readonly askedOf: number;
 }
 
 /** See the file header. All but `started` answer at once, from what was told last. */

@@ -29,7 +29,7 @@ function nodeText(identity: string, more: Partial<NodeValue> = {}): string {
 }
 
 function claimText(nodeId: string, more: Partial<ShardClaim> = {}): string {
-  return encodeShardValue({ nodeId, epoch: 3, state: "serving", isKept: false, ...more });
+  return encodeShardValue({ nodeId, epoch: 3, state: "serving", isKept: false, asked: 0, askedOf: 0, ...more });
 }
 
 test("a shard has an owner once its lease serves, and the node of its holder lives", async () => {

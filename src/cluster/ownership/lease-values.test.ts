@@ -85,9 +85,12 @@ test.each([
 });
 
 test("a shard's value is what FORMAT.md says", () => {
-  const claim = { nodeId: "node-1", epoch: 7, state: "serving", isKept: false } as const;
+  const claim = { nodeId: "node-1", epoch: 7, state: "serving", isKept: false, asked: 0, askedOf: 0 } as const;
   expect(encodeShardValue(claim)).toBe('{"v":1,"node":"node-1","epoch":7,"state":"serving","kept":false}');
   expect(decodeShardValue(encodeShardValue(claim))).toEqual(claim);
+  const asking = { ...claim, asked: 3, askedOf: 77 };
+  expect(encodeShardValue(asking)).toBe('{"v":1,"node":"node-1","epoch":7,"state":"serving","kept":false,"asked":3,"askedOf":77}');
+  expect(decodeShardValue(encodeShardValue(asking))).toEqual(asking);
 });
 
 test.each([

@@ -312,7 +312,7 @@ test("a node that does not let its shards go holds up the moves of others for a 
   const renew = async (): Promise<void> => {
     for (;;) {
       await stubborn.leases.take("node.z", encodeNodeValue(value));
-      const claim = encodeShardValue({ nodeId: "z", epoch: 1, state: "serving", isKept: false });
+      const claim = encodeShardValue({ nodeId: "z", epoch: 1, state: "serving", isKept: false, asked: 0, askedOf: 0 });
       for (const shard of taken.slice(0, 3)) await stubborn.leases.take(`lease.${shard}`, claim);
       await cluster.time.sleep(1000);
     }
@@ -329,7 +329,11 @@ test("a node that does not let its shards go holds up the moves of others for a 
 
 test("a shard of which a higher epoch was told while its lease was lost is closed without a flush, and opened again", async () => {
   const { nodes } = await started(2, ["a"]);
-  nodes.cluster.putLease("lease.0", "z-1", encodeShardValue({ nodeId: "z", epoch: 9, state: "opening", isKept: false }));
+  nodes.cluster.putLease(
+    "lease.0",
+    "z-1",
+    encodeShardValue({ nodeId: "z", epoch: 9, state: "opening", isKept: false, asked: 0, askedOf: 0 }),
+  );
   await nodes.cluster.time.sleep(20);
   nodes.cluster.putLease("lease.0", "z-1", undefined);
   await nodes.cluster.time.sleep(20_000);

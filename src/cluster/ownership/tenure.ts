@@ -161,7 +161,8 @@ export class Tenure {
   private value(): string {
     this.wasKept = this.options.isKept();
     const epoch = this.hostNow?.epoch ?? 0;
-    return encodeShardValue({ nodeId: this.parts.nodeId, epoch, state: this.stateNow, isKept: this.wasKept });
+    const { count: asked, writer: askedOf } = this.hostNow?.asked ?? { count: 0, writer: 0 };
+    return encodeShardValue({ nodeId: this.parts.nodeId, epoch, state: this.stateNow, isKept: this.wasKept, asked, askedOf });
   }
 
   private become(state: ShardState): void {

@@ -40,7 +40,7 @@ export interface LogService {
    * by itself after elections and lost connections, however long they last. It reads ahead by `FOLLOW_BYTES_MAX` at most while nobody
    * takes the next list, and holds nothing once its loop is left or its signal has fired, which ends it quietly.
    *
-   * @throws PortError trimmed, went-back, vanished, denied, closed
+   * @throws PortError trimmed, went-back, replaced, vanished, denied, closed
    */
   follow(shard: number, after: number, options?: CallOptions): AsyncIterable<readonly StreamMessage[]>;
 

@@ -36,7 +36,7 @@ export interface Ordered {
   /**
    * As `LogService.follow`: each entry above `after` once, in order.
    *
-   * @throws PortError trimmed (catalog), went-back, vanished, denied, closed
+   * @throws PortError trimmed (catalog), went-back, replaced (catalog), vanished, denied, closed
    */
   follow(name: OrderedName, after: number, options?: CallOptions): AsyncIterable<readonly StreamMessage[]>;
 

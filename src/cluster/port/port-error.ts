@@ -10,6 +10,8 @@
  * | cancelled   | as unknown: the signal fired            | nothing was learned      | knows why                                         |
  * | went-back   | stored, but others are lost: its number | messages that were there | stops, loudly: a server lost its data;            |
  * |             | is not above a known one                | are lost                 | appends again what it still has                   |
+ * | replaced    | –                                       | the message that was     | as went-back                                      |
+ * |             |                                         | read last is another now |                                                   |
  * | vanished    | not stored: there is no stream          | there is no stream       | as went-back                                      |
  * | trimmed     | –                                       | what it wants was let go | is not the owner any more, or begins anew         |
  * | denied      | not stored: it may not, or cannot be so | the same                 | tells the operator                                |
@@ -26,6 +28,7 @@ export type PortFailure =
   | "too-large"
   | "cancelled"
   | "went-back"
+  | "replaced"
   | "vanished"
   | "trimmed"
   | "denied"
@@ -39,6 +42,7 @@ const CODES: Readonly<Record<PortFailure, StatusCode>> = {
   "too-large": StatusCode.InvalidArguments,
   cancelled: StatusCode.Cancelled,
   "went-back": StatusCode.StorageUnavailable,
+  replaced: StatusCode.StorageUnavailable,
   vanished: StatusCode.StorageUnavailable,
   trimmed: StatusCode.StorageUnavailable,
   denied: StatusCode.StorageUnavailable,
@@ -51,11 +55,14 @@ const FULL_RETRY_SECONDS = 2;
 /** See the file header. */
 export class PortError extends DbError {
   readonly failure: PortFailure;
+  /** Of `trimmed`: the first number that is there. */
+  readonly first: number | undefined;
 
   /** @param message "cannot <verb> <thing>: <why>", without anything secret */
-  constructor(failure: PortFailure, message: string, cause?: unknown) {
+  constructor(failure: PortFailure, message: string, cause?: unknown, first?: number) {
     super(CODES[failure], message, { cause, retryAfterSeconds: failure === "full" ? FULL_RETRY_SECONDS : undefined });
     this.failure = failure;
+    this.first = first;
   }
 }
 

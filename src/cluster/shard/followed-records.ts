@@ -2,11 +2,13 @@
 import { assert } from "../../base/assert.ts";
 import { type FollowedMessage, type FollowedRecord, SEQUENCES_A_MESSAGE } from "../../engine/follow/followed-source.ts";
 import { decodeWriteRecord } from "../../storage/memtable/write-record.ts";
-import { MessageReader } from "../log-message/message-reader.ts";
+import { MessageReader, type ReadMessage as MessageOfLog } from "../log-message/message-reader.ts";
 import { SEQUENCES_A_MESSAGE as SEQUENCES_OF_LOG } from "../log-message/sequence.ts";
 import type { StreamMessage } from "../port/message.ts";
 
 assert(SEQUENCES_A_MESSAGE === SEQUENCES_OF_LOG, "an engine and a log number rows in the same way");
+
+const NOTHING: MessageOfLog = { records: [] };
 
 /** A message, and what the catalogue must have come to before it is taken. */
 export interface ReadMessage extends FollowedMessage {
@@ -27,19 +29,19 @@ export class FollowedRecords {
   /**
    * Takes the log's next message; undefined: what counts of it was taken.
    *
-   * @throws DbError StorageUnavailable for what is no message, or has what is no record
+   * @throws DbError StorageUnavailable for what was written and cannot be read: of a newer version, or no record
    */
   take({ number, bytes }: StreamMessage): ReadMessage | undefined {
     const { reader } = this;
     // Owners append empty ones, to number their deletes behind them.
-    const read = bytes.length === 0 ? [] : reader.take(number, bytes);
+    const { records: whole, resumption, damaged } = bytes.length === 0 ? NOTHING : reader.take(number, bytes);
     if (number <= this.done) return undefined;
     let catalogVersion = 0;
-    const records = read.map(({ sequence, first, payload }): FollowedRecord => {
+    const records = whole.map(({ sequence, first, payload }): FollowedRecord => {
       const record = decodeWriteRecord(sequence, payload);
       catalogVersion = Math.max(catalogVersion, record.origin?.catalogVersion ?? 0);
       return { sequence, first, ...record };
     });
-    return { number, bytes: bytes.length, records, open: reader.oldestNeeded, catalogVersion };
+    return { number, bytes: bytes.length, records, open: reader.oldestNeeded, catalogVersion, resumption, damaged };
   }
 }

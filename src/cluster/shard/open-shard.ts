@@ -22,7 +22,7 @@ import { openOwnedMetaStore } from "../../storage/meta-store/owned-meta-store.ts
 import { MetaLog } from "../meta-log/meta-log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import { insist } from "../port/insist.ts";
-import { portFailureOf } from "../port/port-error.ts";
+import { type PortFailure, portFailureOf } from "../port/port-error.ts";
 import { borrowedFlusher, borrowedMerger } from "./borrowed.ts";
 import { OpenedShard } from "./opened-shard.ts";
 import type { OpenShard, OpenShardOptions, ShardHost } from "./shard-host.ts";
@@ -145,9 +145,10 @@ class Opening {
       opened = clock.monotonicMillis();
       start = engine.followed.start.number;
       await this.marked();
+      const { wholeFrom } = engine.followed;
       log.begin(engine);
-      const last = await this.answered(() => log.last());
-      await this.caughtUp(Math.max(last, engine.followed.wholeFrom));
+      const last = await this.answered(() => log.last(), ["went-back", "vanished"]); // The log is seen to meanwhile.
+      await this.caughtUp(Math.max(last, wholeFrom));
       if (this.lost !== undefined) throw this.lost;
     } catch (error) {
       await host.close(false);
@@ -199,24 +200,29 @@ class Opening {
     await waitWithin(this.log.whenTaken(least), { signal: this.options.signal });
   }
 
-  /** Tells owners of before, by the log. A log that is full takes nothing until this owner has flushed: then they hear by their commits. */
+  /**
+   * Tells owners of before, by the log. A log that is full takes nothing until this owner has flushed: then they hear by their commits. One
+   * that is gone is made anew (`ShardLog`), and they see that.
+   */
   private async marked(): Promise<void> {
     try {
-      await this.answered(() => this.log.mark());
+      await this.answered(() => this.log.mark(), ["went-back"]);
     } catch (error) {
-      if (portFailureOf(error) !== "full") throw error;
+      const failure = portFailureOf(error);
+      if (failure === "vanished") return;
+      if (failure !== "full") throw error;
       this.logger.warn({ shard: this.shard }, "the log of a shard is full: an owner of before may answer with rows that are deleted");
     }
   }
 
-  /** What the log answers; it is asked again while servers elect. */
-  private answered(ask: () => Promise<number>): Promise<number> {
+  /** What the log answers; it is asked again while servers elect. @param also failures that pass as well */
+  private answered(ask: () => Promise<number>, also: readonly PortFailure[]): Promise<number> {
     const { clock, sleep } = this.parts;
     const onFailure = (error: unknown): void => {
       if (this.lost !== undefined) throw error;
       throwIfCancelled(this.options.signal);
     };
-    return insist(ask, { clock, sleep, passing: ["unavailable", "unknown"], onFailure });
+    return insist(ask, { clock, sleep, passing: ["unavailable", "unknown", ...also], onFailure });
   }
 
   private onLost(why: Error): void {

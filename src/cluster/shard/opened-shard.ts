@@ -43,6 +43,10 @@ export class OpenedShard implements ShardHost {
     return { records: this.parts.log.behind(this.applied), memoryBytes: this.engine.memtableBytes };
   }
 
+  get asked(): { readonly count: number; readonly writer: number } {
+    return this.engine.followed.losses.asked;
+  }
+
   reach(least: number, signal?: AbortSignal): Promise<void> {
     return this.parts.log.reach(least, signal);
   }

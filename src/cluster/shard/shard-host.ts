@@ -20,6 +20,8 @@ export interface ShardHost {
   readonly applied: number;
   /** Bytes of the log behind the last record that is visible, as far as is known; and of memtables. */
   readonly lag: { readonly records: number; readonly memoryBytes: number };
+  /** How often writers were asked to send again what they hold, since the log lost records; and which the last time, 0: all. */
+  readonly asked: { readonly count: number; readonly writer: number };
   /**
    * Resolves when all records up to `least` are visible.
    *

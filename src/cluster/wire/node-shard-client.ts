@@ -11,7 +11,7 @@
  *
  * What changes rows by what it finds there (delete, truncate) is asked again only where it is sure that nothing had begun.
  */
-import { DbError } from "../../base/error.ts";
+import { DbError, errorText } from "../../base/error.ts";
 import type { DataType } from "../../column/data-type.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -39,6 +39,8 @@ export interface ShardClientParts {
   readonly clock: Pick<Clock, "monotonicMillis">;
   /** How long it looks for an owner that answers. Default: `OWNER_MILLIS`. */
   readonly ownerMillis?: number;
+  /** Is told that the log of a shard ends before a message that was there. */
+  onWentBack?(shard: number, why: string): void;
 }
 
 /** Whether a call may be done twice. */
@@ -82,7 +84,11 @@ export class NodeShardClient implements ShardClient {
       try {
         return await log.last(shard);
       } catch (error) {
-        if (portFailureOf(error) !== "unavailable" || clock.monotonicMillis() >= until) throw error;
+        const failure = portFailureOf(error);
+        // One that is gone is made anew by the shard's owner.
+        const isPassing = failure === "unavailable" || failure === "vanished" || failure === "went-back";
+        if (!isPassing || clock.monotonicMillis() >= until) throw error;
+        if (failure === "went-back") this.parts.onWentBack?.(shard, errorText(error));
         await Bun.sleep(AGAIN_MILLIS);
       }
     }

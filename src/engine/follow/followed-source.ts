@@ -2,6 +2,7 @@
  * A log that others write and an engine follows, as the engine asks for it and is given it. Who reads it (`cluster/shard`) hands its
  * messages over one by one and in order (`Engine.follow`).
  */
+import type { WriterId } from "../../base/units.ts";
 import type { DecodedRecord } from "../../storage/memtable/write-record.ts";
 
 /**
@@ -38,6 +39,14 @@ export interface FollowedRecord extends DecodedRecord {
   readonly first: number;
 }
 
+/** What a writer says before it sends again what it was acknowledged (`cluster/log-message/FORMAT.md`). */
+export interface FollowedResumption {
+  readonly writer: WriterId;
+  readonly number: number;
+  readonly segment: number;
+  readonly asks: boolean;
+}
+
 /** A message of it. */
 export interface FollowedMessage {
   readonly number: number;
@@ -46,4 +55,7 @@ export interface FollowedMessage {
   readonly records: readonly FollowedRecord[];
   /** The message that a record begins in which is not whole yet; undefined: there is none. */
   readonly open: number | undefined;
+  readonly resumption?: FollowedResumption | undefined;
+  /** Why its bytes are not those that were written; it has no records then. */
+  readonly damaged?: string | undefined;
 }

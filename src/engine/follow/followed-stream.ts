@@ -10,7 +10,7 @@
  * acknowledged, and its writer has sent it again in a newer segment.
  */
 import type { Logger } from "../../base/log.ts";
-import type { TableId } from "../../base/units.ts";
+import { type TableId, writerId } from "../../base/units.ts";
 import type { FlushedSequences, LogHolders } from "../log/log-ledger.ts";
 import type { LogStream } from "../log/log-stream.ts";
 import type { SavedWriters } from "../log/writers.ts";
@@ -102,8 +102,9 @@ export class FollowedStream implements LogStream {
   get wantsTrim(): boolean {
     const now = this.parts.nowMillis();
     if (this.isTooSoon(now)) return false;
-    if (this.isPutOff || this.parts.follower.hasAged) return true;
-    for (const segment of this.parts.follower.segments.current()) if (this.isOver(segment, now)) return true;
+    const { follower } = this.parts;
+    if (this.isPutOff || follower.hasAged || follower.hasGap) return true;
+    for (const segment of follower.segments.current()) if (this.isOver(segment, now)) return true;
     return false;
   }
 
@@ -123,14 +124,16 @@ export class FollowedStream implements LogStream {
     await commits.make(
       () => {
         this.closeOver();
+        follower.askOfGaps();
         next = this.nextStart();
-        if (next === undefined) return follower.hasAged ? [] : undefined;
+        if (next === undefined) return follower.hasAged || follower.losses.isUncommitted ? [] : undefined;
         return [{ key: START_KEY, value: startEntry(next) }];
       },
       () => {
         if (next === undefined) return;
         follower.start = next;
         this.forgetClosed(next);
+        follower.losses.forget(next.from);
         follower.snapshots.forget(next.number);
         this.startBytes = next.bytes;
       },
@@ -139,6 +142,35 @@ export class FollowedStream implements LogStream {
     if (from <= this.trimmed) return;
     await source.trim(from);
     this.trimmed = from;
+  }
+
+  /**
+   * Begins the log behind a number that no message has: what was taken is in files. No segment of before goes on: what it said of series is
+   * nowhere. Writers are asked to send again what they hold.
+   *
+   * @throws DbError StorageUnavailable: call it again; Fenced
+   */
+  async goOnBehind(number: number): Promise<void> {
+    const { follower, commits, logger } = this.parts;
+    const { writers, closed, losses } = follower;
+    let start: Start | undefined;
+    await commits.make(
+      () => {
+        for (const [writer, , segment] of writers.saved()) closed.set(writerId(writer), { segment, through: number });
+        losses.ask(0);
+        start = { number, from: number, bytes: follower.takenBytes, writers: writers.saved() };
+        return [{ key: START_KEY, value: startEntry(start) }];
+      },
+      () => {
+        if (start === undefined) return;
+        follower.goOnBehind(start);
+        losses.forget(number);
+        this.startBytes = start.bytes;
+        this.trimmed = number;
+        this.seen = { millis: Number.NEGATIVE_INFINITY, last: 0 };
+        logger.info({ number, asked: losses.asked.count }, "the log of a shard goes on behind a number that it never had");
+      },
+    );
   }
 
   private isTooSoon(now: number): boolean {

@@ -21,6 +21,7 @@
  * finds the same.
  */
 import { DbError } from "../../base/error.ts";
+import { LOG_WRITERS_MAX } from "../../base/limits.ts";
 import type { Logger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { TableId, WriterId } from "../../base/units.ts";
@@ -33,7 +34,7 @@ import type { SequenceCounter } from "../log/sequence-counter.ts";
 import { Writers } from "../log/writers.ts";
 import type { Shards } from "../schema/shards.ts";
 import { renumber } from "../series/series-translator.ts";
-import { type FollowedMessage, type FollowedRecord, SEQUENCES_A_MESSAGE } from "./followed-source.ts";
+import { type FollowedMessage, type FollowedRecord, type FollowedResumption, SEQUENCES_A_MESSAGE } from "./followed-source.ts";
 import {
   type AgedSegment,
   AGES_KEY,
@@ -47,9 +48,13 @@ import {
   readStart,
   START_KEY,
 } from "./log-start.ts";
+import { LogLosses } from "./log-losses.ts";
 import { quietAges } from "./segment-ages.ts";
 import { type WriterSegment, WriterSegments } from "./writer-segments.ts";
 import { WriterSnapshots } from "./writer-snapshots.ts";
+
+/** How long a hole in a writer's numbers is normal: it sends again what failed, at the latest after an election of 9 s. */
+const GAP_MILLIS = 10_000;
 
 /** What it works on. */
 export interface FollowerParts {
@@ -86,9 +91,17 @@ export class Follower {
   readonly snapshots: WriterSnapshots;
   readonly writers: Writers;
   readonly closed: Map<WriterId, ClosedSegment>;
+  readonly losses: LogLosses;
+  /**
+   * Whether files have rows of messages that the log has lost: a message that has such a number now may be another. Then rows count though
+   * their sequence is flushed: none is lost, those of append mode may be there twice.
+   */
+  isDoubted = false;
   /** As owners before left them. */
   private readonly agesBefore: ReadonlyMap<WriterId, AgedSegment>;
   private readonly sinceMillis: number;
+  /** Writers whose last record came behind a hole, and since when. */
+  private readonly gaps: Map<WriterId, number> = new Map();
   private readonly parts: FollowerParts;
   private last: FollowedMessage | undefined;
   /** The largest sequence that is flushed and lies behind what was taken; 0: none does. */
@@ -99,9 +112,10 @@ export class Follower {
     this.parts = parts;
     this.start = readStart(parts.meta);
     this.closed = readClosed(parts.meta);
+    this.losses = new LogLosses(parts.meta);
     this.agesBefore = readAges(parts.meta);
     this.sinceMillis = parts.nowMillis();
-    this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.segments.end(writer));
+    this.writers = Writers.restored(this.start.writers, START_KEY, (writer) => this.forgetWriter(writer));
     this.snapshots = new WriterSnapshots(this.start.number, parts.snapshotMessages);
     parts.sequences.sawUsed(newestOf(this.start.number));
   }
@@ -135,6 +149,7 @@ export class Follower {
     return [
       ...this.unless(CLOSED_KEY, closedEntry(this.closed)),
       ...this.unless(AGES_KEY, agesEntry(this.ages(readAges(this.parts.meta)))),
+      ...this.losses.uncommitted(),
     ];
   }
 
@@ -162,7 +177,11 @@ export class Follower {
     const { sequences } = this.parts;
     if (message.number !== this.applied + 1) throw broken(`message ${message.number} came behind ${this.applied}`);
     let bytes = 0;
-    for (const record of message.records) bytes += this.takeRecord(record, message.number);
+    if (message.damaged !== undefined || this.losses.isDamaged(message.number)) this.passDamaged(message);
+    else {
+      if (message.resumption !== undefined) this.resume(message.resumption, message.number);
+      for (const record of message.records) bytes += this.takeRecord(record, message.number);
+    }
     this.last = message;
     this.takenBytes += message.bytes;
     sequences.sawUsed(Math.max(message.number * SEQUENCES_A_MESSAGE, message.records.at(-1)?.sequence ?? 0));
@@ -172,6 +191,58 @@ export class Follower {
     }
     this.snapshots.taken(message.number, fromOf(message), this.takenBytes, this.writers);
     return bytes;
+  }
+
+  private passDamaged({ number, damaged = "an owner before could not read it" }: FollowedMessage): void {
+    const isKnown = this.losses.isDamaged(number);
+    if (!isKnown) this.losses.found(number);
+    const what = "a message of the log is damaged, and passed over; its writer sends it again if it still holds it";
+    this.parts.logger.error({ message: number, error: damaged, isKnown }, what);
+  }
+
+  private resume(resumption: FollowedResumption, message: number): void {
+    const { writer, number, asks } = resumption;
+    const missing = this.writers.resume(resumption);
+    this.gaps.delete(writer);
+    if (missing > 0) {
+      const what = "records of a writer are lost: the log lost them, and their writer does not hold them any more";
+      this.parts.logger.error({ writer, from: number - missing, to: number - 1, message }, what);
+    }
+    if (asks) this.losses.heardOf(message);
+  }
+
+  /** Whether a hole in a writer's numbers has been there for longer than it takes to send records again. */
+  get hasGap(): boolean {
+    const before = this.parts.nowMillis() - GAP_MILLIS;
+    for (const since of this.gaps.values()) if (since <= before) return true;
+    return false;
+  }
+
+  /** Asks writers of such holes, once for each. */
+  askOfGaps(): void {
+    const before = this.parts.nowMillis() - GAP_MILLIS;
+    for (const [writer, since] of this.gaps) {
+      if (since > before) continue;
+      this.losses.ask(writer);
+      this.gaps.set(writer, Number.POSITIVE_INFINITY);
+      this.parts.logger.warn({ writer }, "records of a writer are missing from the log: it is asked for them, if it lives");
+    }
+  }
+
+  /** Says that the log has nothing behind what was taken: all rows that files have count as used. */
+  endOfLog(): void {
+    this.parts.sequences.sawUsed(this.ahead);
+    this.ahead = 0;
+  }
+
+  /** Goes on behind a message that nobody has seen. */
+  goOnBehind(start: LogStart): void {
+    this.start = start;
+    this.isDoubted = false;
+    this.last = { number: start.number, bytes: 0, records: [], open: undefined };
+    this.parts.sequences.sawUsed(newestOf(start.number));
+    this.snapshots.forget(start.number);
+    for (const { writer } of this.segments.current()) this.segments.end(writer); // A map lets go of what it is at.
   }
 
   /** Whether a delete may take the next sequence; if not, it has to wait for another message. */
@@ -185,12 +256,26 @@ export class Follower {
     const closed = this.closed.get(origin.writer);
     if (closed !== undefined && origin.segment <= closed.segment && number > closed.through) return this.skip("closed", record);
     const verdict = this.writers.take(origin);
+    if (verdict.kind === "gap") this.noteGap(origin.writer);
     if (verdict.kind === "gap" || verdict.kind === "older") return this.skip(verdict.kind, record);
+    if (this.gaps.size > 0) this.gaps.delete(origin.writer);
     if (verdict.kind === "definitions") this.skip("repeated", record);
     const segment = this.segmentOf(origin, verdict.begins, first);
     let bytes = 0;
     for (const entry of entries) bytes += this.takeEntry(entry, record, segment, verdict.kind === "rows");
     return bytes;
+  }
+
+  private noteGap(writer: WriterId): void {
+    if (this.gaps.has(writer)) return;
+    this.gaps.set(writer, this.parts.nowMillis());
+    if (this.gaps.size <= LOG_WRITERS_MAX) return;
+    for (const oldest of this.gaps.keys()) return void this.gaps.delete(oldest);
+  }
+
+  private forgetWriter(writer: WriterId): void {
+    this.segments.end(writer);
+    this.gaps.delete(writer);
   }
 
   private skip(why: keyof SkippedRecords, { origin, sequence }: FollowedRecord): 0 {
@@ -216,7 +301,8 @@ export class Follower {
     const region = this.regionOf(entry.tableId, sequence);
     if (region === undefined) return 0;
     const known = segment.translator.define(entry, region.registry);
-    if (!hasRows || sequence <= region.flushedSequence || entry.header.rowCount === 0) return 0;
+    const isFlushed = sequence <= region.flushedSequence && !this.isDoubted;
+    if (!hasRows || isFlushed || entry.header.rowCount === 0) return 0;
     segment.rows.set(entry.tableId, sequence);
     region.follow((memtable) => {
       const placed = placeChunk(entry.header, entry.bytes, memtable.arena);

@@ -30,6 +30,8 @@ export interface LogStream {
   readonly wantsTrim?: boolean;
   /** Says that the next trim is the last one. */
   ending?(): void;
+  /** Of a log that others write: begins it anew behind a number, all that was taken being in files. @throws DbError */
+  goOnBehind?(number: number): Promise<void>;
   /** Why it takes no more writes, or undefined. */
   failure(): string | undefined;
   /** Ends it once nothing is written any more. @throws DbError StorageUnavailable when the last sync fails */

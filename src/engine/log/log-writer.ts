@@ -14,7 +14,7 @@ import type { RecordOrigin } from "../../storage/memtable/record-origin.ts";
 
 /** See the file header. One a log that is written, as long as the process writes it. */
 export class LogWriter {
-  private readonly id: WriterId;
+  readonly id: WriterId;
   private readonly catalogVersion: () => number;
   private last = 0;
 
@@ -22,6 +22,11 @@ export class LogWriter {
   constructor(catalogVersion: () => number, id: WriterId = newWriterId()) {
     this.id = id;
     this.catalogVersion = catalogVersion;
+  }
+
+  /** Number of the last record; 0 before the first. */
+  get lastNumber(): number {
+    return this.last;
   }
 
   /** What the next record says of itself, in the segment that it goes to. */

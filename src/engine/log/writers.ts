@@ -25,6 +25,9 @@
  *
  * Then each row counts once, none that was acknowledged is missing, and whatever a record relies on was defined.
  *
+ * A log that has lost what it had acknowledged is the one exception: writers send again what they hold, and say from which number on
+ * (`resume`), or a hole before it would keep all that follows from counting.
+ *
  * Memory is bounded: beyond `LOG_WRITERS_MAX` the writer is forgotten whose last record lies furthest back in the log. That follows from
  * the log alone, not from a clock, so whoever follows it from a saved state forgets the same ones. A writer that was silent for long must
  * therefore go on as a new one: its old number would pass for one behind a gap for ever.
@@ -88,6 +91,17 @@ export class Writers {
     const begins = segment > (this.known.get(writer) ?? NOBODY).segment;
     this.put(writer, { number, segment });
     return begins;
+  }
+
+  /**
+   * Takes note that records of a writer below `number` come no more, and that those that do are of segments above `segment`. Returns how
+   * many are missing for good.
+   */
+  resume({ writer, number, segment }: Pick<RecordOrigin, "writer" | "number" | "segment">): number {
+    const known = this.known.get(writer) ?? NOBODY;
+    const missing = Math.max(0, number - 1 - known.number);
+    if (number > 1) this.put(writer, { number: known.number + missing, segment: Math.max(known.segment, segment) });
+    return missing;
   }
 
   /** What `restored` needs to go on from here. */

@@ -55,6 +55,29 @@ export function encodeWriteRecord(origin: RecordOrigin, entries: readonly Record
   return [head.bytes(), ...entries.map(({ chunk }) => chunk.payload)];
 }
 
+/**
+ * The pieces of a record as it is in another segment of its writer, where all records of its own lie in the same order: only its origin
+ * differs, the rest are views.
+ *
+ * @param record of version 5
+ * @throws DbError StorageUnavailable when its head is broken
+ */
+export function inSegment(record: Uint8Array, segment: number): Uint8Array[] {
+  return reading(0, () => {
+    const input = new ByteReader(record);
+    const version = input.u32();
+    assert(version === VERSION, `a record of version ${VERSION}; got ${version}`);
+    const headEnd = 8 + input.u32();
+    const origin = readOrigin(input);
+    const head = new ByteWriter(64);
+    head.u32(VERSION);
+    head.u32(0);
+    writeOrigin({ ...origin, segment }, head);
+    head.patchU32(4, head.length - 8 + headEnd - input.offset);
+    return [head.bytes(), record.subarray(input.offset)];
+  });
+}
+
 /** What the head of a record says of one chunk. */
 export interface HeadEntry {
   readonly tableId: TableId;

@@ -192,7 +192,7 @@ describe.skipIf(NATS_SERVER === undefined)(
       const frontend = { address: "f:3001", httpAddress: "f:4000", identity: port.identity, startedAtMillis: 0, version: "1" };
       await port.leases.take("frontend.f", encodeFrontendValue(frontend));
       for (const shard of [0, 1]) {
-        const value = encodeShardValue({ nodeId: owner, epoch: 1, state: "serving", isKept: false });
+        const value = encodeShardValue({ nodeId: owner, epoch: 1, state: "serving", isKept: false, asked: 0, askedOf: 0 });
         await port.leases.take(`lease.${shard}`, value);
       }
     }

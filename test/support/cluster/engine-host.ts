@@ -11,6 +11,7 @@ export class EngineHost implements ShardHost {
   readonly shard: number;
   readonly epoch = 1;
   readonly engine: Engine;
+  readonly asked = { count: 0, writer: 0 };
   readonly lag = { records: 0, memoryBytes: 0 };
   /** Stands in the way of reads. */
   wrap: (table: Table) => Table = (table) => table;

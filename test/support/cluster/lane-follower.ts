@@ -1,4 +1,5 @@
 /** Reads the log of a shard as its owner does, and keeps what of it counts: the oracle of tests of lanes. */
+import type { WriterId } from "../../../src/base/units.ts";
 import { decodeMessage } from "../../../src/cluster/log-message/log-message.ts";
 import { MessageReader } from "../../../src/cluster/log-message/message-reader.ts";
 import type { StreamMessage } from "../../../src/cluster/port/message.ts";
@@ -25,6 +26,12 @@ export class LaneFollower {
   readonly chunks: FollowedChunk[] = [];
   /** Of all records, whether they count or not. */
   readonly origins: RecordOrigin[] = [];
+  /** Writers whose last record came behind a gap. */
+  readonly gaps: Set<WriterId> = new Set();
+  /** Records that are lost for good. */
+  missing = 0;
+  /** Times that writers said that others should send again. */
+  asked = 0;
   readonly reader: MessageReader = new MessageReader("LOG");
   private readonly registries = new Map<number, SeriesRegistry>();
   private readonly translators = new Map<number, SeriesTranslator>();
@@ -33,7 +40,12 @@ export class LaneFollower {
 
   take(messages: readonly StreamMessage[]): void {
     for (const { number, bytes } of messages) {
-      for (const { sequence, payload } of this.reader.take(number, bytes)) this.record(sequence, payload);
+      const { records, resumption } = this.reader.take(number, bytes);
+      if (resumption !== undefined) {
+        this.missing += this.writers.resume(resumption);
+        if (resumption.asks) this.asked++;
+      }
+      for (const { sequence, payload } of records) this.record(sequence, payload);
     }
   }
 
@@ -49,7 +61,9 @@ export class LaneFollower {
     if (origin === undefined) throw new Error("records say where they come from");
     this.origins.push(origin);
     const verdict = this.writers.take(origin);
+    if (verdict.kind === "gap") this.gaps.add(origin.writer);
     if (verdict.kind === "gap" || verdict.kind === "older") return;
+    this.gaps.delete(origin.writer);
     let translator = this.translators.get(origin.writer);
     if (translator === undefined) this.translators.set(origin.writer, (translator = new SeriesTranslator()));
     if (verdict.begins) translator.beginSegment();
@@ -69,6 +83,6 @@ export class LaneFollower {
 export function originsOf(message: Uint8Array): RecordOrigin[] {
   const read = decodeMessage(message);
   if (typeof read === "string") throw new Error(read);
-  if (read.kind === "part") return [];
+  if (read.kind !== "records") return [];
   return read.records.map((record) => decodeWriteRecord(0, record).origin as RecordOrigin);
 }

@@ -94,6 +94,11 @@ export class MemoryCluster {
     this.stream(name).lift(through);
   }
 
+  /** Whether the stream was not deleted. */
+  hasStream(name: string): boolean {
+    return !this.gone.has(name);
+  }
+
   deleteStream(name: string): void {
     this.gone.add(name);
     this.streams.delete(name);

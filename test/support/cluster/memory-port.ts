@@ -11,6 +11,7 @@ import type { Lease, LeaseChanges, LeaseName, Leases, LeaseState } from "../../.
 import type { LogService } from "../../../src/cluster/port/log-service.ts";
 import type { CallOptions, StreamMessage } from "../../../src/cluster/port/message.ts";
 import type { Ordered, OrderedName } from "../../../src/cluster/port/ordered.ts";
+import type { StoredMessage } from "./memory-stream.ts";
 import type { MemoryCluster } from "./memory-cluster.ts";
 
 /** Longest that a call waits for its answer. */
@@ -137,6 +138,12 @@ interface Followed extends CallOptions {
   readonly isDense: boolean;
 }
 
+/** What is read at once, and the newest message of the stream that was read so far, as it is there. */
+interface Read {
+  readonly list: readonly StreamMessage[];
+  readonly newest: StoredMessage | undefined;
+}
+
 async function* follow(
   cluster: MemoryCluster,
   port: MemoryPort,
@@ -145,25 +152,30 @@ async function* follow(
 ): AsyncGenerator<readonly StreamMessage[]> {
   let at = after;
   let seen = 0;
+  let newest: StoredMessage | undefined;
   while (signal?.aborted !== true) {
-    const read = (): StreamMessage[] => {
+    const look = (): Read => {
       const there = cluster.stream(stream);
       seen = there.lastNumber;
       if (there.lastNumber < at) throw wentBack(stream, there.lastNumber, at);
+      if (newest !== undefined && there.firstNumber <= at && there.stored(at) !== newest) throw replaced(stream, at);
       if (isDense && there.firstNumber > at + 1) throw trimmed(stream, at + 1, there.firstNumber);
-      return there.above(subject, at, 1 + cluster.random.below(FOLLOW_MESSAGES));
+      const list = there.above(subject, at, 1 + cluster.random.below(FOLLOW_MESSAGES));
+      const last = list.at(-1);
+      return { list, newest: last !== undefined && isDense ? there.stored(last.number) : newest };
     };
-    let found: StreamMessage[];
+    let found: Read;
     try {
-      found = await port.insist(read, { signal });
+      found = await port.insist(look, { signal });
     } catch (error) {
       if (error instanceof PortError && error.failure === "cancelled") return;
       throw error;
     }
-    const last = found.at(-1);
+    const last = found.list.at(-1);
     if (last !== undefined) {
       at = last.number;
-      yield found;
+      ({ newest } = found);
+      yield found.list;
     } else {
       const there = cluster.stream(stream);
       await port.change(
@@ -179,8 +191,13 @@ function wentBack(stream: string, last: number, known: number): PortError {
   return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
 }
 
+function replaced(stream: string, number: number): PortError {
+  return new PortError("replaced", `cannot go on with stream ${stream}: its message ${number} is another than the one that was read`);
+}
+
 function trimmed(stream: string, wanted: number, first: number): PortError {
-  return new PortError("trimmed", `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`);
+  const message = `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`;
+  return new PortError("trimmed", message, undefined, first);
 }
 
 class MemoryLog implements LogService {

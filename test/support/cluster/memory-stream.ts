@@ -10,6 +10,8 @@ export interface StoredMessage extends StreamMessage {
 export class MemoryStream {
   lastNumber = 0;
   messages: StoredMessage[] = [];
+  /** Changes bytes of the next message that is stored, for which it returns true. */
+  damageNext: ((bytes: Uint8Array) => boolean) | undefined;
   private bytes = 0;
   private readonly bytesMax: number;
   private listeners = new Set<() => void>();
@@ -30,10 +32,17 @@ export class MemoryStream {
   /** @returns undefined: there is no room */
   append(subject: string, bytes: Uint8Array): number | undefined {
     if (this.bytes + bytes.length > this.bytesMax) return undefined;
-    this.messages.push({ number: ++this.lastNumber, subject, bytes: bytes.slice() });
+    const stored = { number: ++this.lastNumber, subject, bytes: bytes.slice() };
+    if (this.damageNext?.(stored.bytes) === true) this.damageNext = undefined;
+    this.messages.push(stored);
     this.bytes += bytes.length;
     for (const listener of this.listeners) listener();
     return this.lastNumber;
+  }
+
+  /** The message of a number, of a stream with one subject. */
+  stored(number: number): StoredMessage | undefined {
+    return this.messages[number - this.firstNumber];
   }
 
   /** Those of a subject above `after`, at most `countMax`. */

