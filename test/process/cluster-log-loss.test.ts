@@ -101,6 +101,26 @@ describe.skipIf(NATS_SERVER === undefined)(
     );
 
     test(
+      "all streams as they were some time ago, manifests among them",
+      async () => {
+        await withoutNats(() => cluster.nats.keepDisk(0));
+        await write(10);
+        await postSql(urls[0] as string, "ADMIN flush_table('t')");
+        await write(10);
+        await postSql(urls[0] as string, "ADMIN flush_table('t')");
+        await write(4);
+        await withoutNats(() => cluster.nats.restoreDisk(0));
+        await write(10);
+        expect(await counts()).toBe(`${written},${written}`);
+        const why = "the manifest of a shard went back: this node, which has all of it, has written it again";
+        await Promise.race(cluster.nodes.map((node) => node.logged(why)));
+        await write(4);
+        expect(await counts()).toBe(`${written},${written}`);
+      },
+      TEST_MS_MAX,
+    );
+
+    test(
       "a log with damaged bytes",
       async () => {
         await write(10);

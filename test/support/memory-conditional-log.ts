@@ -1,7 +1,7 @@
 /** A conditional log in memory, which loses answers, delays entries and fails as a test says. */
 import { DbError } from "../../src/base/error.ts";
 import { StatusCode } from "../../src/base/status-code.ts";
-import type { ConditionalLog, LogEntry } from "../../src/storage/meta-store/conditional-log.ts";
+import { type ConditionalLog, type LogEntry, LogWentBack } from "../../src/storage/meta-store/conditional-log.ts";
 
 /**
  * What becomes of an entry: "taken" at once or a turn "later"; with its "answer lost"; "lost" itself; or "delayed": it is lost for who sent
@@ -31,7 +31,14 @@ export class MemoryConditionalLog implements ConditionalLog {
   }
 
   async read(number: number): Promise<readonly LogEntry[]> {
+    if (number > this.newest) throw new LogWentBack(`the last entry is ${this.newest}, and ${number} was there`);
     return this.entries.filter((entry) => entry.number > number);
+  }
+
+  /** As servers that come back with an old disk. */
+  goBack(number: number): void {
+    this.entries = this.entries.filter((entry) => entry.number <= number);
+    this.newest = this.entries.at(-1)?.number ?? 0;
   }
 
   trim(number: number): void {

@@ -14,6 +14,8 @@
  * | refused                    | hold an entry                | "refused"                                                            |
  * | refused                    | parts that are no entry      | is appended from its beginning, behind them                          |
  * | unavailable                | –                            | the part was not taken: again, for up to `waitMillis`                |
+ * | refused                    | are none: the list ends      | `LogWentBack`                                                        |
+ * |                            | before `last`                |                                                                      |
  * | another error              | –                            | may be in the log, or may come: StorageUnavailable                   |
  *
  * Why the contract holds: an entry that is not whole yet becomes so only by a part that expects the list's last message to be a part of it.
@@ -21,7 +23,7 @@
  */
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
-import type { ConditionalLog, LogEntry } from "../../storage/meta-store/conditional-log.ts";
+import { type ConditionalLog, type LogEntry, LogWentBack } from "../../storage/meta-store/conditional-log.ts";
 import type { ClusterPort } from "../port/cluster-port.ts";
 import type { Ordered, OrderedName } from "../port/ordered.ts";
 import { PortError } from "../port/port-error.ts";
@@ -119,6 +121,7 @@ export class MetaLog implements ConditionalLog {
         return await call();
       } catch (error) {
         if (!(error instanceof PortError)) throw error;
+        if (error.failure === "went-back") throw new LogWentBack(error.message, error);
         if (error.failure !== "unavailable" || round >= rounds) throw unavailable(error.message, error);
       }
       await this.options.sleep(AGAIN_MILLIS);

@@ -81,7 +81,9 @@ async function openShard(parts: OpenShardParts, shard: number, options: OpenShar
     onTrimFailed: (error) => logger.debug({ error: errorText(error) }, "cannot trim the manifest; a later trim does its work"),
   });
   const began = parts.clock.monotonicMillis();
-  const meta = await takenOver(list, port.identity, signal);
+  const onRestored = (why: string): void =>
+    logger.error({ shard, error: why }, "the manifest of a shard went back: this node, which has all of it, has written it again");
+  const meta = await takenOver(list, port.identity, signal, onRestored);
   const opening = new Opening(parts, shard, options, logger);
   return opening.open(meta, began);
 }
@@ -91,7 +93,12 @@ async function openShard(parts: OpenShardParts, shard: number, options: OpenShar
  *
  * @throws DbError StorageUnavailable; Cancelled
  */
-async function takenOver(list: ConditionalLog, owner: string, signal: AbortSignal): Promise<OwnedMetaStore> {
+async function takenOver(
+  list: ConditionalLog,
+  owner: string,
+  signal: AbortSignal,
+  onRestored: (why: string) => void,
+): Promise<OwnedMetaStore> {
   let isOpen = false;
   const check = (): void => {
     if (!isOpen) throwIfCancelled(signal);
@@ -107,7 +114,7 @@ async function takenOver(list: ConditionalLog, owner: string, signal: AbortSigna
     },
     trim: (number) => list.trim(number),
   };
-  const meta = await waitWithin(openOwnedMetaStore(log, owner), { signal });
+  const meta = await waitWithin(openOwnedMetaStore(log, owner, onRestored), { signal });
   isOpen = true;
   return meta;
 }

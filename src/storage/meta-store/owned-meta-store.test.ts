@@ -151,3 +151,23 @@ test("a copy is the store as of its last commit, and the store of a new log; who
   expect(next.epoch).toBe(2);
   expect(valuesOf(next)).toEqual(Object.fromEntries(copy.entries));
 });
+
+test("a log that went back gets all of the store again by its owner; one that another has taken over since does not", async () => {
+  const log = new MemoryConditionalLog();
+  const restored: string[] = [];
+  const store = await openOwnedMetaStore(log, "a", (why) => restored.push(why));
+  await put(store, "k", 1);
+  const early = log.entries.at(-1)?.number ?? 0;
+  for (let i = 0; i < 5; i++) await put(store, `l${i}`, i);
+  log.goBack(early);
+  await put(store, "m", 7);
+  expect(restored).toEqual([`the last entry is ${early}, and ${early + 15} was there`]);
+  const next = await openOwnedMetaStore(log, "b");
+  expect(valuesOf(next)).toEqual({ k: 1, l0: 0, l1: 1, l2: 2, l3: 3, l4: 4, m: 7 });
+  await put(next, "n", 8);
+  await put(next, "n", 9);
+  log.goBack(early);
+  const third = await openOwnedMetaStore(log, "c");
+  expect(await failureOf(put(next, "n", 10))).toBeInstanceOf(Fenced);
+  expect(valuesOf(third)).toEqual({ k: 1 });
+});

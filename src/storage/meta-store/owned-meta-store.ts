@@ -13,13 +13,15 @@
  * | an error         | –                           | may be in force: StorageUnavailable                                              |
  * | refused          | ours, of which no answer came | is appended again, behind it                                                   |
  * | refused          | another owner's             | is not in force: `Fenced`                                                        |
+ * | refused          | the log ends before its last | is appended again, behind an entry that holds all of the store: the owner has it |
+ * |                  | entry: it went back         | all. Where another has it since, `Fenced`                                        |
  *
  * Why an entry without an answer cannot come later: it expects the same last entry as the next one, so that one of both is refused.
  */
 import { assert } from "../../base/assert.ts";
 import { corrupted, type DbError } from "../../base/error.ts";
 import { compareText } from "../series/series-ranks.ts";
-import type { ConditionalLog, LogEntry } from "./conditional-log.ts";
+import { type ConditionalLog, type LogEntry, LogWentBack } from "./conditional-log.ts";
 import { Fenced, type MetaChange, type MetaStore, type MetaValue } from "./meta-store.ts";
 import { writeCopy } from "./sqlite-layout.ts";
 
@@ -47,14 +49,19 @@ export interface OwnedMetaStore extends MetaStore {
  * Takes the store of a log over.
  *
  * @param owner names this owner, for those who are refused
+ * @param onRestored hears that the log went back, and why that is known: this owner has written the store again
  * @throws DbError StorageUnavailable
  */
-export async function openOwnedMetaStore(log: ConditionalLog, owner: string): Promise<OwnedMetaStore> {
+export async function openOwnedMetaStore(
+  log: ConditionalLog,
+  owner: string,
+  onRestored: (why: string) => void = () => undefined,
+): Promise<OwnedMetaStore> {
   for (let round = 0; round < OPEN_ROUNDS; round++) {
     const read = readState(await log.read(0));
     const first: Stored = { owner, epoch: read.epoch + 1, number: 0, changes: [], whole: wholeOf(read.values) };
     const at = await log.append(JSON.stringify(first), read.at);
-    if (at !== "refused") return new LoggedMetaStore(log, { ...read, owner, epoch: first.epoch, at, wholeAt: at });
+    if (at !== "refused") return new LoggedMetaStore(log, { ...read, owner, epoch: first.epoch, at, wholeAt: at }, onRestored);
   }
   throw new Fenced(`cannot take the meta store over: others did so ${OPEN_ROUNDS} times meanwhile`);
 }
@@ -135,6 +142,7 @@ class LoggedMetaStore implements OwnedMetaStore {
   readonly epoch: number;
   private readonly log: ConditionalLog;
   private readonly owner: string;
+  private readonly onRestored: (why: string) => void;
   private readonly values: Map<string, string>;
   private at: number;
   private number = 0;
@@ -144,8 +152,13 @@ class LoggedMetaStore implements OwnedMetaStore {
   private fenced: Fenced | undefined;
   private isCommitting = false;
 
-  constructor(log: ConditionalLog, { owner, values, at, epoch, wholeAt }: State & { readonly owner: string; readonly wholeAt: number }) {
+  constructor(
+    log: ConditionalLog,
+    { owner, values, at, epoch, wholeAt }: State & { readonly owner: string; readonly wholeAt: number },
+    onRestored: (why: string) => void,
+  ) {
     this.log = log;
+    this.onRestored = onRestored;
     this.owner = owner;
     this.values = values;
     this.at = at;
@@ -192,11 +205,32 @@ class LoggedMetaStore implements OwnedMetaStore {
   private async appended(changes: Stored["changes"]): Promise<void> {
     for (;;) {
       if (this.fenced !== undefined) throw this.fenced;
-      const entry = this.entryOf(changes);
-      const number = await this.log.append(JSON.stringify(entry), this.at);
-      if (number !== "refused") return this.taken(entry, number);
-      await this.lookAgain();
+      try {
+        const entry = this.entryOf(changes);
+        const number = await this.log.append(JSON.stringify(entry), this.at);
+        if (number !== "refused") return this.taken(entry, number);
+        await this.lookAgain();
+      } catch (error) {
+        if (!(error instanceof LogWentBack)) throw error;
+        await this.restore(error.message);
+      }
     }
+  }
+
+  /** Appends all of the store behind what the log has left. @throws Fenced; DbError StorageUnavailable */
+  private async restore(why: string): Promise<void> {
+    const left = await this.log.read(0);
+    const last = left.at(-1);
+    const stored = last && parsed(last);
+    const { owner, epoch } = this;
+    if (stored !== undefined && (stored.epoch > epoch || (stored.epoch === epoch && stored.owner !== owner))) throw this.fence(stored);
+    const entry: Stored = { owner, epoch, number: ++this.number, changes: [], whole: wholeOf(this.values) };
+    const at = await this.log.append(JSON.stringify(entry), last?.number ?? 0);
+    if (at === "refused") return;
+    this.at = at;
+    this.wholeAt = at;
+    this.sinceWhole = 0;
+    this.onRestored(why);
   }
 
   private entryOf(changes: Stored["changes"]): Stored {
@@ -213,9 +247,13 @@ class LoggedMetaStore implements OwnedMetaStore {
     const [entry] = await this.log.read(this.at);
     const stored = entry && parsed(entry);
     if (entry !== undefined && stored?.owner === this.owner && stored.epoch === this.epoch) return this.taken(stored, entry.number);
+    throw this.fence(stored);
+  }
+
+  private fence(stored: Stored | undefined): Fenced {
     const whose = stored === undefined ? "its entries are gone" : `${stored.owner} has it since epoch ${stored.epoch}`;
     this.fenced = new Fenced(`the meta store is not that of ${this.owner} (epoch ${this.epoch}) any more: ${whose}`);
-    throw this.fenced;
+    return this.fenced;
   }
 
   private taken(entry: Stored, number: number): void {

@@ -133,6 +133,7 @@ export class NatsServers {
   /** Keeps the disk of a server that does not run, as it is. */
   async keepDisk(index: number): Promise<void> {
     const disk = join(this.folder, this.one(index).name);
+    await rm(`${disk}-kept`, { recursive: true, force: true });
     await cp(disk, `${disk}-kept`, { recursive: true });
   }
 
