@@ -21,7 +21,7 @@ export type KeyRow = readonly Value[];
 /** Most alternatives of rows of several values. Reason: each row of the table is tested by one after another. Error: Unsupported. */
 const CHOICES_MAX = 4096;
 
-/** The expression, over what `left` of the keys reads. @param rows values of the types of `right` @throws DbError Unsupported for too many */
+/** The expression, over what `left` of the keys reads. @param rows of the types of `right` @throws DbError Unsupported for too many */
 export function memberOf(keys: readonly JoinKey[], rows: readonly KeyRow[], environment: Environment): TypedExpression {
   if (rows.length === 0) return literal(BOOLEAN, false);
   const lists = keys.map((key, i) => ({ key, i, list: listOf(key, rows, i, environment), count: distinctOf(rows, i) }));
