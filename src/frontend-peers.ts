@@ -11,8 +11,9 @@ import type { FollowedDirectory } from "./cluster/ownership/followed-directory.t
 import { FrontendMember } from "./cluster/ownership/frontend-member.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import type { ClusterPort } from "./cluster/port/cluster-port.ts";
+import type { RereadCertificates } from "./cluster/serve/reread-certificates.ts";
 import { startFrontendListener } from "./cluster/statements/frontend-listener.ts";
-import { internalListenerOf } from "./cluster-parts.ts";
+import { internalListenerOf, renewWith } from "./cluster-parts.ts";
 import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { ClusterSettings } from "./config/cluster-settings.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
@@ -27,6 +28,7 @@ export interface PeerParts {
   readonly port: ClusterPort;
   readonly directory: FollowedDirectory;
   readonly internal: InternalAccess;
+  readonly certificates: RereadCertificates | undefined;
   /** Among the living: `frontend.<name>`. */
   readonly nodeName: string;
   readonly startedAtMillis: number;
@@ -62,6 +64,7 @@ export async function joinFrontends(
   const known = { self: nodeName, statements, metrics, clock: systemClock, logger: log.logger("serve") };
   const listener = startFrontendListener(internalListenerOf(cluster, internal), known);
   opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
+  renewWith(parts, listener);
   const address = advertisedAddressOf(cluster, listener.port);
   const addresses = { address, httpAddress: httpAddressOf(http, address) };
   if (isHereOnly(cluster)) {
