@@ -7,11 +7,12 @@ import { CatalogMirror } from "./cluster/catalog/catalog-mirror.ts";
 import { openNatsPort } from "./cluster/nats/nats-port.ts";
 import type { ClusterPort } from "./cluster/port/cluster-port.ts";
 import { portFailureOf } from "./cluster/port/port-error.ts";
-import type { InternalListenerOptions } from "./cluster/serve/internal-listener.ts";
+import type { InternalListener, InternalListenerOptions, InternalTls } from "./cluster/serve/internal-listener.ts";
+import { RereadCertificates } from "./cluster/serve/reread-certificates.ts";
 import type { NodeCredentials } from "./cluster/wire/http-transport.ts";
 import { nodeNameOf } from "./config/cluster-check.ts";
 import type { ClusterSettings } from "./config/cluster-settings.ts";
-import { internalAccessOf, type InternalAccess, natsAccessOf } from "./config/nats-access.ts";
+import { internalAccessOf, type InternalAccess, internalTlsOf, natsAccessOf } from "./config/nats-access.ts";
 import type { Role } from "./config/role.ts";
 import type { Settings } from "./config/settings.ts";
 
@@ -23,6 +24,8 @@ export interface ClusterParts {
   readonly port: ClusterPort;
   readonly mirror: CatalogMirror;
   readonly internal: InternalAccess;
+  /** Those of `internal`, read again; undefined without TLS. */
+  readonly certificates: RereadCertificates | undefined;
   /** Among the living: `node.<name>`. */
   readonly nodeName: string;
 }
@@ -74,15 +77,33 @@ export async function openClusterParts(
     onLost: (why) => onOver(`the catalogue cannot be followed any more: ${why.message}`),
   });
   opened.defer(() => mirror.close());
-  return { port, mirror, internal, nodeName };
+  const { tlsMode, tls: pems } = internal;
+  const reread = { pems, read: () => internalTlsOf(cluster, read), watch: cluster.tlsWatch, logger, onOver };
+  const certificates = tlsMode === "disable" ? undefined : new RereadCertificates(reread);
+  opened.defer(() => certificates?.close());
+  return { port, mirror, internal, certificates, nodeName };
 }
 
 /** Where a part listens to others, and to whom. */
-export function internalListenerOf({ bindAddr }: ClusterSettings, { secret, tlsMode, tls }: InternalAccess): InternalListenerOptions {
+export function internalListenerOf({ bindAddr }: ClusterSettings, internal: InternalAccess): InternalListenerOptions {
   const { host: hostname, port } = bindAddr;
-  const { ca, cert, key } = tls;
-  if (tlsMode === "disable" || cert === undefined || key === undefined) return { hostname, port, secret };
-  return { hostname, port, secret, tls: { cert, key, ca: tlsMode === "mutual" ? ca : undefined } };
+  return { hostname, port, secret: internal.secret, tls: listenerTlsOf(internal) };
+}
+
+/** What who listens encrypts with; undefined: with nothing. */
+function listenerTlsOf({ tlsMode, tls: { ca, cert, key } }: InternalAccess): InternalTls | undefined {
+  if (tlsMode === "disable" || cert === undefined || key === undefined) return undefined;
+  return { cert, key, ca: tlsMode === "mutual" ? ca : undefined };
+}
+
+type Renewed = Pick<InternalListener, "renew">;
+
+/** Has a listener take new certificates as they are read. */
+export function renewWith({ internal, certificates }: Pick<ClusterParts, "internal" | "certificates">, listener: Renewed): void {
+  certificates?.use((pems) => {
+    const tls = listenerTlsOf({ ...internal, tls: pems });
+    if (tls !== undefined) listener.renew(tls);
+  });
 }
 
 /** How others know a part, and it them. */

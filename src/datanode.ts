@@ -8,10 +8,11 @@
 import { mkdir } from "node:fs/promises";
 import { systemClock } from "./base/clock.ts";
 import { errorText } from "./base/error.ts";
-import type { RootLog } from "./base/log.ts";
+import type { Logger, RootLog } from "./base/log.ts";
 import { HeapWatch } from "./base/memory/heap-watch.ts";
 import { registerMemoryMetrics } from "./base/memory/memory-metrics.ts";
 import { MemoryPool } from "./base/memory/server-memory.ts";
+import { Reloads } from "./base/process/reloads.ts";
 import { registerKernelMetrics } from "./base/process/process-metrics.ts";
 import { DataNode } from "./cluster/ownership/data-node.ts";
 import { registerShardMetrics } from "./cluster/ownership/ownership-metrics.ts";
@@ -22,7 +23,7 @@ import { serveMetrics } from "./cluster/serve/serve-metrics.ts";
 import { ShardService } from "./cluster/serve/shard-service.ts";
 import { shardOpener } from "./cluster/shard/open-shard.ts";
 import type { OpenShard } from "./cluster/shard/shard-host.ts";
-import { type ClusterParts, internalListenerOf, openClusterParts } from "./cluster-parts.ts";
+import { type ClusterParts, internalListenerOf, openClusterParts, renewWith } from "./cluster-parts.ts";
 import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
@@ -92,12 +93,21 @@ export async function startDatanode(settings: Settings, log: RootLog, onBug: (er
   return {
     url,
     over: over.promise,
-    reload: async () => logger.info({}, "nothing to reload: a data node has no accounts"),
+    reload: reloaderOf(parts, logger),
     stop: async () => {
       await all.disposeAsync();
       logger.info({}, "stopped");
     },
   };
+}
+
+/** What SIGHUP does. */
+function reloaderOf({ certificates }: ClusterParts, logger: Logger): () => Promise<void> {
+  if (certificates === undefined)
+    return async () => logger.info({}, "nothing to reload: a data node has no accounts, and this one no certificate");
+  const reloads = new Reloads(logger);
+  reloads.add("certificate of the cluster", () => certificates.reload());
+  return () => reloads.run();
 }
 
 /** What the parts of a data node are made of. */
@@ -197,6 +207,7 @@ async function serveFrontends(
   const known = { registry: metrics, metrics: served, pool: bodies, clock: systemClock, logger };
   const listener = startShardListener(internalListenerOf(settings.cluster, parts.internal), { service, drain, ...known });
   opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
+  renewWith(parts, listener);
   return listener;
 }
 

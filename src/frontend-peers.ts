@@ -4,7 +4,6 @@
  *   clients are served ─► internal listener ─► member
  */
 import { systemClock } from "./base/clock.ts";
-import { errorText } from "./base/error.ts";
 import type { RootLog } from "./base/log.ts";
 import type { MetricRegistry } from "./base/metrics.ts";
 import { isLoopback } from "./base/text/network-address.ts";
@@ -12,9 +11,9 @@ import type { FollowedDirectory } from "./cluster/ownership/followed-directory.t
 import { FrontendMember } from "./cluster/ownership/frontend-member.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import type { ClusterPort } from "./cluster/port/cluster-port.ts";
-import { portFailureOf } from "./cluster/port/port-error.ts";
+import type { RereadCertificates } from "./cluster/serve/reread-certificates.ts";
 import { startFrontendListener } from "./cluster/statements/frontend-listener.ts";
-import { internalListenerOf } from "./cluster-parts.ts";
+import { internalListenerOf, renewWith } from "./cluster-parts.ts";
 import { advertisedAddressOf } from "./config/cluster-check.ts";
 import type { ClusterSettings } from "./config/cluster-settings.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
@@ -29,6 +28,7 @@ export interface PeerParts {
   readonly port: ClusterPort;
   readonly directory: FollowedDirectory;
   readonly internal: InternalAccess;
+  readonly certificates: RereadCertificates | undefined;
   /** Among the living: `frontend.<name>`. */
   readonly nodeName: string;
   readonly startedAtMillis: number;
@@ -64,6 +64,7 @@ export async function joinFrontends(
   const known = { self: nodeName, statements, metrics, clock: systemClock, logger: log.logger("serve") };
   const listener = startFrontendListener(internalListenerOf(cluster, internal), known);
   opened.defer(() => listener.stop(STOP_GRACE_MILLIS));
+  renewWith(parts, listener);
   const address = advertisedAddressOf(cluster, listener.port);
   const addresses = { address, httpAddress: httpAddressOf(http, address) };
   if (isHereOnly(cluster)) {
@@ -72,14 +73,8 @@ export async function joinFrontends(
   }
   const facts = { id: nodeName, ...addresses, version: VERSION, startedAtMillis };
   const shared = { leases: port.leases, identity: port.identity, timers: systemTimers, logger, directory };
-  try {
-    const member = await FrontendMember.join(facts, shared, (why) => onOver(why.message));
-    opened.defer(() => member.leave());
-  } catch (error) {
-    if (portFailureOf(error) !== "denied") throw error;
-    const why = "this frontend is not told to others, which neither list nor kill its statements: let its user of NATS publish lease.*";
-    logger.error({ error: errorText(error) }, why);
-  }
+  const member = await FrontendMember.join(facts, shared, (why) => onOver(why.message));
+  opened.defer(() => member.leave());
   return addresses;
 }
 

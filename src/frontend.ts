@@ -23,6 +23,7 @@ import type { ClusterPort } from "./cluster/port/cluster-port.ts";
 import { AskedFrontends } from "./cluster/statements/asked-frontends.ts";
 import { HttpTransport } from "./cluster/wire/http-transport.ts";
 import { NodeShardClient } from "./cluster/wire/node-shard-client.ts";
+import type { RereadCertificates } from "./cluster/serve/reread-certificates.ts";
 import { credentialsOf, openClusterParts } from "./cluster-parts.ts";
 import type { InternalAccess } from "./config/nats-access.ts";
 import type { Settings } from "./config/settings.ts";
@@ -68,6 +69,8 @@ export async function startFrontend(settings: Settings, log: RootLog, onBug: (er
   const told = { ...openedFrontend, startedAtMillis: self.startMillis, statements: local.statements, metrics: foundation.metrics };
   const peers = await joinFrontends(settings.cluster, log, http, { ...told, onOver: over.resolve }, opened);
   address = peers.httpAddress;
+  const { certificates } = openedFrontend;
+  if (certificates !== undefined) accounts.reloads.add("certificate of the cluster", () => certificates.reload());
   const millis = Math.round(systemClock.monotonicMillis() - started);
   logger.info(
     { address: http.url, ...addresses, internal: peers.address, shards: settings.cluster.shards, version: VERSION, millis },
@@ -100,6 +103,7 @@ interface OpenFrontend {
   readonly nodeName: string;
   readonly port: ClusterPort;
   readonly internal: InternalAccess;
+  readonly certificates: RereadCertificates | undefined;
   /** Asked about their statements. */
   readonly others: AskedFrontends;
 }
@@ -119,7 +123,7 @@ function selfOf(id: string): Omit<ClusterNode, "address"> {
 
 async function openFrontend(settings: Settings, log: RootLog, given: Given, opened: AsyncDisposableStack): Promise<OpenFrontend> {
   const { memory, scheduler, onBug, onOver } = given;
-  const { port, internal, mirror, nodeName } = await openClusterParts(settings, "frontend", log, opened, onOver);
+  const { port, internal, certificates, mirror, nodeName } = await openClusterParts(settings, "frontend", log, opened, onOver);
   const { shards } = mirror;
   const logger = log.logger("cluster");
   const directory = FollowedDirectory.follow({ leases: port.leases, timers: systemTimers, logger });
@@ -127,6 +131,7 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
   await begun(directory, systemTimers);
   const transport = new HttpTransport(credentialsOf(internal));
   opened.defer(() => transport.close());
+  certificates?.use((tls) => transport.renew(credentialsOf({ ...internal, tls })));
   let wentBack: ((shard: number, why: string) => void) | undefined;
   const client = new NodeShardClient({
     shards,
@@ -154,7 +159,7 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
   opened.defer(() => frontend.close());
   dropUnfinished(frontend, log.logger("main"));
   const others = new AskedFrontends({ self: nodeName, directory, transport, logger });
-  return { frontend, directory, shards, nodeName, port, internal, others };
+  return { frontend, directory, shards, nodeName, port, internal, certificates, others };
 }
 
 /** Begins to drop tables that a CREATE TABLE AS left half-way: by whom it was asked is gone long since. */

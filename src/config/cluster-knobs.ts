@@ -3,7 +3,7 @@ import { byteLength, durationMillis } from "../base/units.ts";
 import { address } from "./address.ts";
 import { clusterSecret, hostAndPort, natsMonitors, natsServers, natsWord, nodeId } from "./cluster-kinds.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
-import { choice, duration, filePath, int, type Kind, optional, size, text } from "./kind.ts";
+import { bool, choice, duration, filePath, int, type Kind, optional, size, text } from "./kind.ts";
 import type { Knob } from "./knob.ts";
 
 const MIB: number = 1024 * 1024;
@@ -151,6 +151,12 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     kind: filePath,
     default: "",
     reason: "Whose signature makes a certificate of the cluster, as PEM. Frontends need it with TLS; data nodes with mutual.",
+  },
+  tlsWatch: {
+    key: "cluster.tls.watch",
+    kind: bool,
+    default: false,
+    reason: "true: connections made after the three files changed have the new certificates. SIGHUP does that, too.",
   },
   natsUser: {
     key: "cluster.nats.user",

@@ -37,6 +37,8 @@ export interface ClusterSettings {
   readonly tlsCertPath: string;
   readonly tlsKeyPath: string;
   readonly tlsCaCertPath: string;
+  /** Whether the files are read again when they change. */
+  readonly tlsWatch: boolean;
   readonly natsUser: string | undefined;
   readonly natsPassword: string | undefined;
   readonly natsToken: string | undefined;

@@ -67,11 +67,16 @@ export function internalAccessOf(cluster: ClusterSettings, readFile: ReadFile): 
   return {
     secret: secretOf(cluster, readFile),
     tlsMode: cluster.tlsMode,
-    tls: {
-      ca: textOf("cluster.tls.ca_cert_path", cluster.tlsCaCertPath, readFile),
-      cert: textOf("cluster.tls.cert_path", cluster.tlsCertPath, readFile),
-      key: textOf("cluster.tls.key_path", cluster.tlsKeyPath, readFile),
-    },
+    tls: internalTlsOf(cluster, readFile),
+  };
+}
+
+/** Certificates between frontends and data nodes. @throws ConfigError as `natsAccessOf` */
+export function internalTlsOf(cluster: ClusterSettings, readFile: ReadFile): Pems {
+  return {
+    ca: textOf("cluster.tls.ca_cert_path", cluster.tlsCaCertPath, readFile),
+    cert: textOf("cluster.tls.cert_path", cluster.tlsCertPath, readFile),
+    key: textOf("cluster.tls.key_path", cluster.tlsKeyPath, readFile),
   };
 }
 

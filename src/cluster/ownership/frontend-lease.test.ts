@@ -4,7 +4,9 @@ import { MemoryCluster } from "../../../test/support/cluster/memory-cluster.ts";
 import { memoryPort } from "../../../test/support/cluster/memory-port.ts";
 import { VirtualTime } from "../../../test/support/cluster/virtual-time.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
+import type { Leases } from "../port/leases.ts";
 import { LEASE_VALUE_BYTES_MAX } from "../port/limits.ts";
+import { PortError } from "../port/port-error.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
 import { type FrontendFacts, FrontendMember } from "./frontend-member.ts";
 import { decodeFrontendValue, encodeFrontendValue, type FrontendValue } from "./frontend-value.ts";
@@ -154,6 +156,88 @@ test("a process that stood still, and whose id another has since, is told so", a
   await all.time.sleep(10_000);
   expect(ousted.length).toBe(1);
   expect(ousted[0]).toContain("cannot stay in the cluster as frontend f: the process at f:3001, started");
+});
+
+/** Leases that a user of NATS without the right to publish them has, until `allow`. */
+function denied(leases: Leases, taken: { tries: number; isAllowed: boolean }): Leases {
+  const check = (): void => {
+    taken.tries++;
+    if (!taken.isAllowed) throw new PortError("denied", "cannot hold frontend.f: the account of NATS has no permission to publish it");
+  };
+  return {
+    ttlMillis: leases.ttlMillis,
+    take: async (...given) => (check(), await leases.take(...given)),
+    renew: async (...given) => (check(), await leases.renew(...given)),
+    release: (...given) => leases.release(...given),
+    watch: (...given) => leases.watch(...given),
+  };
+}
+
+async function joinDenied(
+  all: Made,
+  taken: { tries: number; isAllowed: boolean },
+  ousted: string[] = [],
+  identity = "p",
+): Promise<FrontendMember> {
+  const { cluster, time, logged, directory } = all;
+  const leases = denied(memoryPort(cluster, identity).leases, taken);
+  const parts = { leases, timers: time, logger: logged.logger, identity, directory };
+  return await FrontendMember.join(FACTS, parts, ({ message }) => void ousted.push(message));
+}
+
+const errorsOf = ({ logged }: Made): readonly string[] =>
+  logged.entries.filter(({ level }) => level === "error").map(({ message }) => message);
+
+test("a frontend that NATS denies its lease serves, says once what to permit, and joins when it may", async () => {
+  const all = made();
+  const taken = { tries: 0, isAllowed: false };
+  const member = await joinDenied(all, taken);
+  await all.time.sleep(120_000);
+  expect([all.directory.frontends(), errorsOf(all).length]).toEqual([[], 1]);
+  expect(errorsOf(all)[0]).toContain("let its user of NATS publish lease.*");
+  // After 1, 2, 4, 8, 16, 30, 30, 30 s.
+  expect(taken.tries).toBe(8);
+  taken.isAllowed = true;
+  await all.time.sleep(31_000);
+  expect(all.directory.frontend("f")).toEqual({ ...FACTS, identity: "p" });
+  // As one that was permitted from the start: it goes on, and leaves.
+  await all.time.sleep(20_000);
+  expect(all.directory.frontend("f")).toBeDefined();
+  await member.leave();
+  await all.time.sleep(100);
+  expect(all.directory.frontends()).toEqual([]);
+});
+
+test("one that was denied ends when another process has its id meanwhile, and asks no more once it leaves", async () => {
+  const all = made();
+  const ousted: string[] = [];
+  const taken = { tries: 0, isAllowed: false };
+  await joinDenied(all, taken, ousted);
+  await join(all, "q");
+  taken.isAllowed = true;
+  await all.time.sleep(20_000);
+  expect(ousted).toEqual([expect.stringContaining("cannot join the cluster as frontend f: the process at f:3001, started")]);
+  const other = { tries: 0, isAllowed: false };
+  const elsewhere = made();
+  const leaving = await joinDenied(elsewhere, other);
+  await leaving.leave();
+  await elsewhere.time.sleep(100_000);
+  expect(other.tries).toBe(1);
+});
+
+test("a lease that NATS denies later is told once and tried again ever later; then it is taken again", async () => {
+  const all = made();
+  const taken = { tries: 0, isAllowed: true };
+  await joinDenied(all, taken);
+  await all.time.sleep(10_000);
+  taken.isAllowed = false;
+  taken.tries = 0;
+  await all.time.sleep(120_000);
+  expect([all.directory.frontends(), errorsOf(all)]).toEqual([[], ["a lease cannot be renewed; tried again until it can"]]);
+  expect(taken.tries).toBeLessThan(12);
+  taken.isAllowed = true;
+  await all.time.sleep(31_000);
+  expect(all.directory.frontend("f")).toBeDefined();
 });
 
 test("what is no id and no address is refused", async () => {

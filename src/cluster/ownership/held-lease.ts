@@ -4,6 +4,8 @@
  *   held ──"lost"──► ended ──take──► held         servers were silent, or this process stood still: it is taken again
  *                      └──"held"──► ousted        another has it: told once, and nothing is renewed any more
  *
+ * What only an operator can change, such as a permission that is not there, is told once and tried again ever later.
+ *
  * Calls that nobody answers are given up, so that three fit into the time of a lease. What they did is found out
  * by the next one.
  */
@@ -11,7 +13,7 @@ import { errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Lease, LeaseName, Leases } from "../port/leases.ts";
 import { type PortFailure, portFailureOf } from "../port/port-error.ts";
-import { AGAIN_MILLIS, RENEWALS_PER_LEASE, SILENT_RENEWALS_MAX } from "./limits.ts";
+import { AGAIN_MILLIS, DENIED_MILLIS_MAX, RENEWALS_PER_LEASE, SILENT_RENEWALS_MAX } from "./limits.ts";
 import { type Timers, Waits, within } from "./timers.ts";
 
 /** What a lease is held with. */
@@ -112,6 +114,7 @@ export class HeldLease {
 
   private async renewUntilEnd(): Promise<void> {
     const renewMillis = this.parts.leases.ttlMillis / RENEWALS_PER_LEASE;
+    let lasting = AGAIN_MILLIS;
     for (let pause = renewMillis; ; ) {
       await this.waits.wait(pause);
       if (this.isEnding) return;
@@ -123,11 +126,12 @@ export class HeldLease {
         return;
       }
       const spent = this.parts.timers.monotonicMillis() - begun;
-      pause = outcome === "renewed" ? Math.max(0, renewMillis - spent) : outcome === "late" ? 0 : AGAIN_MILLIS;
+      lasting = outcome === "lasting" ? Math.min(lasting * 2, DENIED_MILLIS_MAX) : AGAIN_MILLIS;
+      pause = outcome === "renewed" ? Math.max(0, renewMillis - spent) : outcome === "late" ? 0 : lasting;
     }
   }
 
-  private async renewOnce(): Promise<"renewed" | "late" | "again" | "held" | "closed"> {
+  private async renewOnce(): Promise<"renewed" | "late" | "again" | "lasting" | "held" | "closed"> {
     const { leases, timers, logger } = this.parts;
     const value = this.user.value();
     const call = (signal: AbortSignal): Promise<Lease | "lost" | "held"> =>
@@ -148,7 +152,8 @@ export class HeldLease {
       this.reported = undefined;
       return "renewed";
     } catch (error) {
-      return this.failed(error) === "closed" ? "closed" : "again";
+      const failure = this.failed(error);
+      return failure === "closed" ? "closed" : isLasting(failure) ? "lasting" : "again";
     }
   }
 
@@ -162,7 +167,7 @@ export class HeldLease {
         "a lease cannot be renewed; tried again until it can",
       );
     }
-    this.reported = failure;
+    if (isLasting(failure)) this.reported = failure;
     return failure;
   }
 }

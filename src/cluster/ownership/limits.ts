@@ -27,6 +27,14 @@ export const FOLLOW_AGAIN_MILLIS = 1000;
 /** How soon a call to the leases that failed is made again, in milliseconds. */
 export const AGAIN_MILLIS = 250;
 
+/**
+ * Wait after a call to the leases that NATS denied, or whose stream is gone, in milliseconds: the first time, and at most. It doubles each
+ * time. Reason: an operator has to do something, and then it should be seen soon.
+ */
+export const DENIED_MILLIS = 1000;
+/** See `DENIED_MILLIS`. */
+export const DENIED_MILLIS_MAX = 30_000;
+
 /** How often a keeper looks at everything where nothing was told, in milliseconds. */
 export const LOOK_MILLIS = 500;
 

@@ -1,12 +1,14 @@
 /** Changes of tables whose rows are elsewhere: which shards are asked, and what; and what is known of sizes. */
 import { expect, test } from "bun:test";
 import { failureOf } from "../../../test/support/failure-of.ts";
-import { LocalShards } from "../../../test/support/cluster/local-shards.ts";
+import { LocalShards, type LocalShardsParts } from "../../../test/support/cluster/local-shards.ts";
 import { systemClock } from "../../base/clock.ts";
+import { DbError } from "../../base/error.ts";
 import { silentLogger } from "../../base/log.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import { tableId } from "../../base/units.ts";
 import { FLOAT64, STRING, TIMESTAMP_MILLISECOND } from "../../column/data-type.ts";
+import { asked } from "../../query/plan/virtual/asked-tables.ts";
 import type { Table, TableStatistics } from "../../table/catalog.ts";
 import { RowBatchBuilder } from "../../table/rows/row-batch-builder.ts";
 import { ALL_TIME } from "../../table/scan.ts";
@@ -43,7 +45,7 @@ interface Elsewhere {
   millis: number;
 }
 
-function elsewhere(schema: TableSchema): Elsewhere {
+function elsewhere(schema: TableSchema, before?: LocalShardsParts["before"]): Elsewhere {
   const sizes = { rows: 1 };
   const statistics = (): TableStatistics => ({ rowCount: sizes.rows, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: 1 });
   const table = {
@@ -58,6 +60,7 @@ function elsewhere(schema: TableSchema): Elsewhere {
     tableOf: () => table,
     tables: () => [[schema.id, table]],
     change: async () => undefined,
+    ...(before === undefined ? {} : { before }),
   });
   const made: Elsewhere = { sizes, shards, millis: 0, tables: undefined as unknown as RemoteTables };
   const tables = new RemoteTables({
@@ -121,20 +124,33 @@ test("keys of tables that do not take deletes are refused before anything is ask
 test("sizes are asked for when they are old, and not more often", async () => {
   const schema = schemaOf();
   const all = elsewhere(schema);
+  // It lies on four of the five shards; the other one is asked nothing.
   const table = all.tables.table(schema.id, () => schema);
   expect([table.statistics().rowCount, table.timeBounds()]).toEqual([0, ALL_TIME]);
   await Bun.sleep(0);
-  expect([table.statistics().rowCount, table.timeBounds(), all.shards.asked.length]).toEqual([5, { start: 0n, end: 1n }, 5]);
+  expect([table.statistics().rowCount, table.timeBounds(), all.shards.asked.length]).toEqual([4, { start: 0n, end: 1n }, 4]);
   all.sizes.rows = 2;
   all.millis = 1999;
-  expect(table.statistics().rowCount).toBe(5);
+  expect(table.statistics().rowCount).toBe(4);
   all.millis = 2000;
-  expect(table.statistics().rowCount).toBe(5);
+  expect(table.statistics().rowCount).toBe(4);
   await Bun.sleep(0);
-  expect([table.statistics().rowCount, all.shards.asked.length]).toEqual([10, 10]);
+  expect([table.statistics().rowCount, all.shards.asked.length]).toEqual([8, 8]);
   all.sizes.rows = 3;
   await table.refreshed?.("figures");
-  expect([table.statistics().rowCount, table.timeBounds()?.end]).toEqual([15, 3n]);
+  expect([table.statistics().rowCount, table.timeBounds()?.end]).toEqual([12, 3n]);
+});
+
+test("a shard that does not answer leaves the sizes open of the tables that lie on it", async () => {
+  const schema = schemaOf({ spread: "1" });
+  const { base } = placementOf(schema, SHARDS);
+  const other = { ...schema, id: tableId(1025) };
+  expect(placementOf(other, SHARDS).base).not.toBe(base);
+  const { tables } = elsewhere(schema, (request) => {
+    if (request.shard === base) throw new DbError(StatusCode.StorageUnavailable, "it has no owner");
+  });
+  const both = [schema, other].map((each) => tables.table(each.id, () => each));
+  expect(await asked(both, "figures", new AbortController().signal)).toEqual(new Set([schema.id]));
 });
 
 test("a table whose times were asked for first has its schema as it is now", async () => {

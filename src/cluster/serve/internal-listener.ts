@@ -24,7 +24,14 @@ export interface InternalListenerOptions {
   /** Shared by all nodes and frontends. Absent: none. */
   readonly secret?: string | undefined;
   /** PEM. With `ca`, peers have to show a certificate of that authority. Absent: no TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string | undefined } | undefined;
+  readonly tls?: InternalTls | undefined;
+}
+
+/** PEM of who listens, and of whose certificates count. */
+export interface InternalTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string | undefined;
 }
 
 /** A request of somebody who is let in. */
@@ -51,6 +58,13 @@ export interface InternalListenerParts {
 /** A listener that runs. */
 export interface InternalListener {
   readonly port: number;
+  /**
+   * Has new connections use other certificates. The runtime keeps those that a server began with, so another one takes over the port:
+   * requests under way end as ever, connections at rest are closed, and one that is being made may be. Frontends ask again.
+   *
+   * @throws DbError InvalidArguments: they cannot be used, and the last ones stay; StorageUnavailable: nobody listens any more
+   */
+  renew(tls: InternalTls): void;
   /** Accepts nobody any more, and waits for requests under way for at most `graceMs`. */
   rest(graceMs: number): Promise<void>;
   /** Ends all connections. */
@@ -62,8 +76,8 @@ const IDLE_SECONDS = 60;
 
 /** Starts to listen. @throws DbError StorageUnavailable when the address cannot be listened on */
 export function startInternalListener(options: InternalListenerOptions, parts: InternalListenerParts): InternalListener {
-  const server = serve(options, new Door(options, parts), parts.bodyBytesMax);
-  const { port = 0 } = server;
+  const listening = new Listening(options, parts);
+  const { port } = listening;
   const { secret, tls, hostname } = options;
   const address = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
   parts.logger.info({ address, tls: tls !== undefined }, "listens to the cluster");
@@ -71,17 +85,60 @@ export function startInternalListener(options: InternalListenerOptions, parts: I
     const why = "without cluster.secret and certificates only frontends on this machine are let in";
     parts.logger.warn({ address }, why);
   }
-  return {
-    port,
-    async rest(graceMs) {
-      const rested = server.stop();
-      const timer = Promise.withResolvers<void>();
-      const late = setTimeout(() => timer.resolve(), graceMs);
-      await Promise.race([rested, timer.promise]);
-      clearTimeout(late);
-    },
-    end: () => server.stop(true),
-  };
+  return listening;
+}
+
+/** The server that has the port, and those before it whose requests have not ended. */
+class Listening implements InternalListener {
+  readonly port: number;
+  private readonly door: Door;
+  private readonly bodyBytesMax: number;
+  private options: InternalListenerOptions;
+  private server: Server<undefined>;
+  private readonly former: Map<Server<undefined>, Promise<void>> = new Map();
+  private isEnding = false;
+
+  constructor(options: InternalListenerOptions, parts: InternalListenerParts) {
+    this.door = new Door(options, parts);
+    this.bodyBytesMax = parts.bodyBytesMax;
+    this.server = serve(options, this.door, this.bodyBytesMax);
+    this.port = this.server.port ?? 0;
+    this.options = { ...options, port: this.port };
+  }
+
+  renew(tls: InternalTls): void {
+    if (this.isEnding) return;
+    this.restFormer(this.server);
+    const renewed = { ...this.options, tls };
+    try {
+      this.server = serve(renewed, this.door, this.bodyBytesMax);
+      this.options = renewed;
+    } catch (cause) {
+      this.server = serve(this.options, this.door, this.bodyBytesMax);
+      throw new DbError(StatusCode.InvalidArguments, `cannot use the certificate: ${String(cause)}`, { cause });
+    }
+  }
+
+  async rest(graceMs: number): Promise<void> {
+    this.isEnding = true;
+    const rested = Promise.all([this.server.stop(), ...this.former.values()]);
+    const timer = Promise.withResolvers<void>();
+    const late = setTimeout(() => timer.resolve(), graceMs);
+    await Promise.race([rested, timer.promise]);
+    clearTimeout(late);
+  }
+
+  async end(): Promise<void> {
+    this.isEnding = true;
+    await Promise.all([this.server, ...this.former.keys()].map((server) => server.stop(true)));
+  }
+
+  /** From here on it listens no more; it is kept until its requests have ended. */
+  private restFormer(server: Server<undefined>): void {
+    const rested = server.stop();
+    this.former.set(server, rested);
+    void rested.then(() => this.former.delete(server)); // `rest` and `end` wait for those that are left.
+  }
 }
 
 function serve({ hostname, port, tls }: InternalListenerOptions, door: Door, bodyBytesMax: number): Server<undefined> {

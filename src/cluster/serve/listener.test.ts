@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
+import { connect } from "node:tls";
 import { type Authority, certificateAuthority, type SignedCertificate } from "../../../test/support/certificate-authority.ts";
 import { EngineHost } from "../../../test/support/cluster/engine-host.ts";
 import { answerOf, fragmentOf, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
 import { ShardNode, type ShardNodeOptions } from "../../../test/support/cluster/shard-node.ts";
 import { EngineFixture } from "../../../test/support/engine-fixture.ts";
-import { failureOf } from "../../../test/support/failure-of.ts";
+import { failureOf, thrownBy } from "../../../test/support/failure-of.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
 import { systemClock } from "../../base/clock.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -123,6 +124,61 @@ test("with certificates, only one of the authority that is good now is let in", 
     expect(await refusalOf(address, { tls })).toContain(why);
   }
   expect(await refusalOf(address, {})).toContain(`cannot ask node ${address}`);
+});
+
+/** Whom who listens is, by its certificate. */
+function listenerAt(port: number, credentials: SignedCertificate): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const socket = connect({ host: "127.0.0.1", port, ca: authority.ca, servername: "localhost", ...credentials }, () => {
+    resolve(socket.getPeerCertificate().subject.CN);
+    socket.end();
+  });
+  socket.on("error", reject);
+  return promise;
+}
+
+test("new connections have a new certificate on both sides; an answer under way ends as it began, with the old one", async () => {
+  const [listener] = listen({ tls: { ...server, ca: authority.ca } });
+  const { port } = listener;
+  const address = `127.0.0.1:${port}`;
+  const frontend = await authority.signed("rereading", 2);
+  const credentials = { tls: { ca: authority.ca, ...frontend } };
+  const client = clientOf(address, credentials);
+  const answer = client.fragment(fragmentOf(table, scanOf(table)), new AbortController().signal);
+  const begun = [await answer.next()];
+  expect(await listenerAt(port, frontend)).toBe("server");
+
+  listener.renew({ ...(await authority.signed("renewed", 2)), ca: authority.ca });
+  expect(listener.port).toBe(port);
+  expect(await listenerAt(port, frontend)).toBe("renewed");
+  for await (const piece of answer) begun.push({ done: false, value: piece });
+  expect(begun.at(-1)?.value).toMatchObject({ kind: "end" });
+  expect(await rowsOver(address, credentials)).toBe(ROWS);
+
+  // The other authority's are the ones that count from here on.
+  const transport = new HttpTransport(credentials);
+  opened.push(async () => transport.close());
+  const owners = { ownerOf: () => ({ address }), nextChange: () => new Promise<void>(() => undefined) };
+  const log = { last: async () => 0 };
+  const renewing = new NodeShardClient({ shards: 1, owners, transport, log, clock: systemClock, ownerMillis: 300 });
+  const rows = async (): Promise<number> => (await answerOf(renewing, fragmentOf(table, scanOf(table)))).rows.length;
+  expect(await rows()).toBe(ROWS);
+  listener.renew({ ...(await other.signed("server", 2)), ca: other.ca });
+  expect((await failureOf(rows())).code).toBe(StatusCode.StorageUnavailable);
+  transport.renew({ tls: { ca: other.ca, ...(await other.signed("frontend", 2)) } });
+  expect(await rows()).toBe(ROWS);
+});
+
+test("a certificate that cannot be used leaves the last one; one who ends takes none any more", async () => {
+  const [listener] = listen({ tls: { ...server, ca: authority.ca } });
+  const frontend = await authority.signed("hopeful", 2);
+  expect(thrownBy(() => listener.renew({ cert: "no", key: "no", ca: authority.ca })).code).toBe(StatusCode.InvalidArguments);
+  expect(await listenerAt(listener.port, frontend)).toBe("server");
+  await listener.stop(0);
+  listener.renew({ ...server, ca: authority.ca });
+  expect((await failureOf(rowsOver(`127.0.0.1:${listener.port}`, { tls: { ca: authority.ca, ...frontend } }))).code).toBe(
+    StatusCode.StorageUnavailable,
+  );
 });
 
 test("with both, both are asked for", async () => {

@@ -15,7 +15,14 @@ import type { MemoryPool } from "../../base/memory/server-memory.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import { REQUEST_BYTES_MAX } from "../wire/limits.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { bodyLengthOf, type InternalListenerOptions, type LetIn, plain, startInternalListener } from "./internal-listener.ts";
+import {
+  bodyLengthOf,
+  type InternalListenerOptions,
+  type InternalTls,
+  type LetIn,
+  plain,
+  startInternalListener,
+} from "./internal-listener.ts";
 import { STALL_MILLIS } from "./limits.ts";
 import type { ServeMetrics } from "./serve-metrics.ts";
 import type { ShardService } from "./shard-service.ts";
@@ -43,6 +50,8 @@ export interface ShardListenerParts {
 /** A listener that runs. */
 export interface ShardListener {
   readonly port: number;
+  /** As `InternalListener.renew`. */
+  renew(tls: InternalTls): void;
   /** Takes no more requests, and waits for those under way for at most `graceMs`; then they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -62,6 +71,7 @@ export function startShardListener(options: ShardListenerOptions, parts: ShardLi
   });
   return {
     port: listener.port,
+    renew: (tls) => listener.renew(tls),
     async stop(graceMs) {
       routes.close();
       await listener.rest(graceMs);

@@ -9,7 +9,14 @@ import type { Logger } from "../../base/log.ts";
 import type { MetricRegistry } from "../../base/metrics.ts";
 import type { KnownStatements } from "../../db/known-statements.ts";
 import { ValueError } from "../ownership/value-fields.ts";
-import { bodyLengthOf, type InternalListenerOptions, type LetIn, plain, startInternalListener } from "../serve/internal-listener.ts";
+import {
+  bodyLengthOf,
+  type InternalListenerOptions,
+  type InternalTls,
+  type LetIn,
+  plain,
+  startInternalListener,
+} from "../serve/internal-listener.ts";
 import { ASK_BYTES_MAX, ASKED_MAX } from "./limits.ts";
 import { decodeKillAsk, decodeListAsk, encodeKillAnswer, encodeListAnswer, type StatementsAsk } from "./messages.ts";
 
@@ -26,6 +33,8 @@ export interface FrontendListenerParts {
 /** A listener that runs. */
 export interface FrontendListener {
   readonly port: number;
+  /** As `InternalListener.renew`. */
+  renew(tls: InternalTls): void;
   /** Takes no more requests, and waits for those under way for at most `graceMs`; then they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -45,6 +54,7 @@ export function startFrontendListener(options: InternalListenerOptions, parts: F
   });
   return {
     port: listener.port,
+    renew: (tls) => listener.renew(tls),
     async stop(graceMs) {
       await listener.rest(graceMs);
       await listener.end();

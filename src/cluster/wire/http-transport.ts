@@ -22,7 +22,7 @@ export interface NodeCredentials {
 
 /** See the file header. */
 export class HttpTransport implements NodeTransport {
-  private readonly credentials: NodeCredentials;
+  private credentials: NodeCredentials;
   private readonly agent: http.Agent;
   private readonly silenceMillis: number;
 
@@ -31,6 +31,11 @@ export class HttpTransport implements NodeTransport {
     this.silenceMillis = silenceMillis;
     const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: RESTING_MAX };
     this.agent = credentials.tls === undefined ? new http.Agent(options) : new https.Agent(options);
+  }
+
+  /** Has connections made from now on prove who they are by others. Whether there is TLS stays as it is. */
+  renew(credentials: NodeCredentials): void {
+    this.credentials = credentials;
   }
 
   /** Lets go of connections at rest. */

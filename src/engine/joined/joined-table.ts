@@ -4,7 +4,7 @@
 import { assert } from "../../base/assert.ts";
 import type { Table, TableFile, TableStatistics } from "../../table/catalog.ts";
 import type { MatchingRows, OverwriteWatch, RowKeys, RowRange, WatchedKeys } from "../../table/delete.ts";
-import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table/scan.ts";
+import { ALL_TIME, type ScanBatch, type ScanMetrics, type ScanRequest, type TimeRange } from "../../table/scan.ts";
 import type { TableSchema } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { Batch } from "../../column/batch.ts";
@@ -15,6 +15,9 @@ import { boundsOf, joinedShare } from "./joined-share.ts";
 
 /** Conditions on rows that may tell in which parts they are. */
 type Conditions = Pick<ScanRequest, "tagPredicates" | "timeRange">;
+
+/** Those of all rows: parts where none can be are asked nothing. */
+const ALL_ROWS: Conditions = { tagPredicates: [], timeRange: ALL_TIME };
 
 /** Deletes of all parts of a table. */
 export interface PartDeletes {
@@ -53,7 +56,7 @@ export class JoinedTable implements Table {
     this.options = options;
     if (parts.every((part) => part.deleteMatching !== undefined)) this.deleteMatching = (rows) => this.deleteInParts(rows);
     if (parts.some((part) => part.refreshed !== undefined)) {
-      this.refreshed = async (kind) => void (await allDone(parts.map(async (part) => part.refreshed?.(kind))));
+      this.refreshed = async (kind) => void (await allDone(this.partsFor(ALL_ROWS).map(async ({ table }) => table.refreshed?.(kind))));
     }
   }
 
@@ -97,8 +100,8 @@ export class JoinedTable implements Table {
 
   statistics(): TableStatistics {
     const sum = { rowCount: 0, memoryBytes: 0, fileBytes: 0, fileCount: 0, seriesCount: 0 };
-    for (const part of this.parts) {
-      const own = part.statistics();
+    for (const { table } of this.partsFor(ALL_ROWS)) {
+      const own = table.statistics();
       sum.rowCount += own.rowCount;
       sum.memoryBytes += own.memoryBytes;
       sum.fileBytes += own.fileBytes;
@@ -109,11 +112,11 @@ export class JoinedTable implements Table {
   }
 
   timeBounds(): TimeRange | undefined {
-    return boundsOf(this.parts);
+    return boundsOf(this.partsFor(ALL_ROWS).map(({ table }) => table));
   }
 
   files(): readonly TableFile[] {
-    return this.parts.flatMap((part) => part.files());
+    return this.partsFor(ALL_ROWS).flatMap(({ table }) => table.files());
   }
 
   async deleteRows(keys: RowKeys, unless?: OverwriteWatch): Promise<number> {

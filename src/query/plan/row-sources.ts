@@ -18,6 +18,7 @@ import { planView } from "./from/view.ts";
 import { newPlanner } from "./plan-query.ts";
 import { tqlRows } from "./tql.ts";
 import { allTables, type InformationSources } from "./virtual/information-table.ts";
+import { asked } from "./virtual/asked-tables.ts";
 import { informationRows } from "./virtual/information-schema.ts";
 import { numberRows } from "./virtual/numbers.ts";
 import { numberSeries, timeSeries } from "./virtual/table-functions.ts";
@@ -30,13 +31,13 @@ interface SourceContext extends PlannerSources {
 
 const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource, { kind: K }>> } = {
   numbers: (_, { rowsWanted }) => numberRows(rowsWanted),
-  "information-schema": ({ table }, { pace }, from) => {
+  "information-schema": ({ table }, { pace, signal }, from) => {
     const { catalog, system = NO_FACTS, environment } = from;
     const sources = { catalog, system, now: environment.now, connectionId: environment.client?.id };
     if (table === "pg_catalog.pg_attribute") return attributeRows(table, sources, from, pace);
     if (table === "process_list") return processRows(table, sources);
     const told = TOLD_OF_ROWS.get(table);
-    return told === undefined ? informationRows(table, sources) : refreshedRows(table, told, sources);
+    return told === undefined ? informationRows(table, sources) : askedRows(table, told, sources, signal);
   },
   series: numberSeries,
   "time-series": timeSeries,
@@ -45,26 +46,35 @@ const SOURCES: { readonly [K in ServerSource["kind"]]: Open<Extract<ServerSource
   tql: (source, run, { promql, catalog, environment }) => tqlRows(source, promql, { catalog, environment }, run),
 };
 
-/** What computed tables show of tables' rows. */
-const TOLD_OF_ROWS: ReadonlyMap<string, "figures" | "files"> = new Map([
+/** What computed tables show of tables' rows. "every file": a row each, so that what is not known cannot be NULL. */
+const TOLD_OF_ROWS: ReadonlyMap<string, "figures" | "files" | "every file"> = new Map([
   ["tables", "figures"],
   ["region_statistics", "figures"],
   ["pg_catalog.pg_class", "figures"],
   ["region_info", "files"],
-  ["ssts_manifest", "files"],
-  ["ssts_storage", "files"],
+  ["ssts_manifest", "every file"],
+  ["ssts_storage", "every file"],
 ]);
 
-/** Of tables whose rows are elsewhere it is asked for first. @throws DbError StorageUnavailable */
-function refreshedRows(table: string, told: "figures" | "files", sources: InformationSources): Iterable<Batch> | AsyncIterable<Batch> {
-  const elsewhere = [...allTables(sources.catalog)].filter((each) => each.refreshed !== undefined);
-  if (elsewhere.length === 0) return informationRows(table, sources);
+/** Tables whose rows are elsewhere are asked first. @throws DbError StorageUnavailable where each file is a row and a shard is silent */
+function askedRows(
+  table: string,
+  told: "figures" | "files" | "every file",
+  sources: InformationSources,
+  signal: AbortSignal,
+): Iterable<Batch> | AsyncIterable<Batch> {
+  const answers = asked(allTables(sources.catalog), told === "figures" ? "figures" : "files", signal);
+  if (answers === undefined) return informationRows(table, sources);
   return (async function* () {
-    const asked = elsewhere.map(async (each) => each.refreshed?.(told));
-    await Promise.allSettled(asked); // Whichever fails: no other is left behind.
-    await Promise.all(asked);
-    yield* informationRows(table, sources);
+    const unanswered = await answers;
+    if (told === "every file" && unanswered.size > 0) throw silent(table, unanswered.size);
+    yield* informationRows(table, { ...sources, unanswered });
   })();
+}
+
+function silent(table: string, count: number): DbError {
+  const why = `a shard of ${count} ${count === 1 ? "table" : "tables"} does not answer; region_peers says which have no owner`;
+  return new DbError(StatusCode.StorageUnavailable, `cannot list files in ${table}: ${why}`, { retryAfterSeconds: 1 });
 }
 
 /** Statements that run; in a cluster other frontends are asked for theirs. */

@@ -8,7 +8,7 @@ import { counted } from "../common/shown.ts";
 import type { ToolIo } from "../tool.ts";
 import { nodeAccessOf, Operator, readAsked } from "./operator.ts";
 import { STATUS_FLAGS } from "./operator-flags.ts";
-import { statusText, troublesOf } from "./status-text.ts";
+import { rebalanceText, statusText, troublesOf } from "./status-text.ts";
 
 const LOOK_MILLIS = 1000;
 /** Longest wait for a node's answer, in milliseconds. */
@@ -16,8 +16,7 @@ const ASK_MILLIS = 10_000;
 
 /** Prints what the cluster is at the moment. @returns 1 when something is not as it should be */
 export async function runStatus(args: readonly string[], io: ToolIo): Promise<number> {
-  const { flags, settings } = readAsked(args, STATUS_FLAGS, io);
-  if (flags.words[0] !== undefined) throw new ConfigError("cluster status takes no arguments: see --help", EXIT_USAGE);
+  const { flags, settings } = readAsked(args, STATUS_FLAGS, io, noWords("status"));
   const operator = await Operator.open(settings);
   try {
     const view = await operator.view();
@@ -31,12 +30,21 @@ export async function runStatus(args: readonly string[], io: ToolIo): Promise<nu
   }
 }
 
+function noWords(command: string): (words: readonly string[]) => void {
+  return ([word]) => {
+    if (word !== undefined) throw new ConfigError(`cluster ${command} takes no arguments: see --help`, EXIT_USAGE);
+  };
+}
+
+function onlyWord([word, second]: readonly string[]): string {
+  if (word !== undefined && second === undefined) return word;
+  throw new ConfigError("cluster drain takes the name of one data node: see cluster status", EXIT_USAGE);
+}
+
 /** Has a data node give its shards away, and waits until it has none. */
 export async function runDrain(args: readonly string[], io: ToolIo): Promise<number> {
-  const { flags, settings } = readAsked(args, [], io);
-  const [id, ...more] = flags.words;
-  if (id === undefined || more.length > 0)
-    throw new ConfigError("cluster drain takes the name of one data node: see cluster status", EXIT_USAGE);
+  let id = "";
+  const { settings } = readAsked(args, [], io, (words) => void (id = onlyWord(words)));
   const operator = await Operator.open(settings);
   try {
     const { nodes } = await operator.view();
@@ -102,17 +110,10 @@ function definedOf({ ca, cert, key }: InternalAccess["tls"]): { ca?: string; cer
 
 /** Says how shards lie, and that they move by themselves: there is nothing to ask for. */
 export async function runRebalance(args: readonly string[], io: ToolIo): Promise<number> {
-  const { flags, settings } = readAsked(args, [], io);
-  if (flags.words[0] !== undefined) throw new ConfigError("cluster rebalance takes no arguments: see --help", EXIT_USAGE);
+  const { settings } = readAsked(args, [], io, noWords("rebalance"));
   const operator = await Operator.open(settings);
   try {
-    const { nodes, shards } = await operator.view();
-    const away = shards.filter(({ nodeId, assignedId }) => assignedId !== undefined && nodeId !== assignedId);
-    const lines = nodes.map(({ id, shardsServed, shardsAssigned }) => `${id}: serves ${shardsServed}, should serve ${shardsAssigned}`);
-    const state = away.length === 0 ? "every shard is where it should be" : `${counted(away.length, "shard")} will move, two at a time`;
-    await io.out(
-      `${[...lines, state, "Nodes move shards by themselves when one comes, goes or drains: there is nothing to start."].join("\n")}\n`,
-    );
+    await io.out(rebalanceText(await operator.view()));
     return 0;
   } finally {
     await operator.close();

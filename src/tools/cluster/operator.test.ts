@@ -12,7 +12,7 @@ import type { ClusterPort } from "../../cluster/port/cluster-port.ts";
 import type { ToolIo } from "../tool.ts";
 import { cluster } from "./cluster-command.ts";
 import type { ClusterView } from "./operator.ts";
-import { statusText, troublesOf } from "./status-text.ts";
+import { rebalanceText, statusText, troublesOf } from "./status-text.ts";
 
 const SECRET = "secret-0123456789abcdef";
 const START_MILLIS = 30_000;
@@ -120,6 +120,26 @@ test("a cluster without nodes and one without trouble say so", () => {
   expect(statusText({ ...VIEW, nodes: [node], shards: [shard], streams: new Map() }, 0)).toEndWith("\nall is well\n");
 });
 
+test("nodes that all drain are told, and a rebalance does not call shards well that nobody serves", () => {
+  const [node] = VIEW.nodes;
+  const [shard, , free] = VIEW.shards;
+  if (node === undefined || shard === undefined || free === undefined) throw new Error("there is one of each");
+  const nobody = { ...free, assignedId: undefined };
+  const draining = { ...node, isDraining: true, shardsServed: 0, shardsAssigned: 0 };
+  expect(troublesOf({ ...VIEW, nodes: [draining], shards: [nobody], streams: new Map() })).toEqual([
+    "all data nodes drain, and take no shards: start another one, or stop one of them and start it again",
+    "shard 2 is free: queries that need it wait",
+  ]);
+  expect(rebalanceText({ nodes: [draining], shards: [nobody] })).toBe(`a: serves 0, should serve 0, draining
+1 shard served by nobody at the moment: varve cluster status says more
+Nodes move shards by themselves when one comes, goes or drains: there is nothing to start.
+`);
+  expect(rebalanceText({ nodes: [node], shards: [shard] })).toBe(`a: serves 2, should serve 2
+every shard is where it should be
+Nodes move shards by themselves when one comes, goes or drains: there is nothing to start.
+`);
+});
+
 test("a command line that names no cluster, or nothing to do, is refused", async () => {
   const refusal = (...args: string[]): Promise<string> =>
     cluster.run(args, fakeIo({ out: "", err: "" })).then(
@@ -130,7 +150,8 @@ test("a command line that names no cluster, or nothing to do, is refused", async
   expect(await refusal("stats")).toContain("did you mean status?");
   expect(await refusal("backup", "x")).toContain("that is `varve backup TARGET --config-file FILE`");
   expect(await refusal("status")).toContain("which cluster? name its settings with -c");
-  expect(await refusal("drain", "--servers", "nats://127.0.0.1:1")).toContain("takes the name of one data node");
+  expect(await refusal("drain")).toContain("takes the name of one data node");
+  expect(await refusal("status", "x")).toContain("cluster status takes no arguments");
   expect(await refusal("status", "--servers", "127.0.0.1:1")).toContain("no address of NATS");
 });
 

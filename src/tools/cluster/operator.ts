@@ -24,9 +24,15 @@ export interface Asked {
 /** What is known of a cluster at one moment. */
 export interface ClusterView extends ClusterStatus, ClusterLook {}
 
-/** Reads a command line. @throws ConfigError */
-export function readAsked(args: readonly string[], more: readonly Flag[], { env }: ToolIo): Asked {
+/** Reads a command line. @param check looks at its words, before the cluster is looked for @throws ConfigError */
+export function readAsked(
+  args: readonly string[],
+  more: readonly Flag[],
+  { env }: ToolIo,
+  check: (words: readonly string[]) => void = () => undefined,
+): Asked {
   const flags = readFlags(args, [...OPERATOR_FLAGS, ...more]);
+  check(flags.words);
   const named = OPERATOR_FLAGS.flatMap(({ name }) => {
     const value = flags.values.get(name);
     return value === undefined ? [] : [`--${name}`, value];

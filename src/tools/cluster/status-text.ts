@@ -51,12 +51,29 @@ export function troublesOf({ nodes, shards, streams }: ClusterView): readonly st
     if (bytesMax > 0 && bytes > bytesMax / 2) found.push(`stream ${name} is more than half full: nobody flushes its shard, or too slowly`);
   }
   if (nodes.length === 0) found.push("no data node lives: writes are kept in the log, queries find nobody");
+  else if (nodes.every(({ isDraining }) => isDraining))
+    found.push("all data nodes drain, and take no shards: start another one, or stop one of them and start it again");
   for (const { id, failing } of nodes) for (const { shard, reason } of failing) found.push(`${id} cannot open shard ${shard}: ${reason}`);
   const unserved = shards.filter(({ state }) => state !== "serving");
   for (const { shard, state } of unserved) found.push(`shard ${shard} is ${state}: queries that need it wait`);
   const moving = shards.filter(({ state, nodeId, assignedId }) => state === "serving" && assignedId !== undefined && assignedId !== nodeId);
   if (moving.length > 0) found.push(`${counted(moving.length, "shard")} will move to other nodes, two at a time`);
   return found;
+}
+
+/** What `varve cluster rebalance` prints. */
+export function rebalanceText({ nodes, shards }: Pick<ClusterView, "nodes" | "shards">): string {
+  const lines = nodes.map(
+    ({ id, shardsServed, shardsAssigned, isDraining }) =>
+      `${id}: serves ${shardsServed}, should serve ${shardsAssigned}${isDraining ? ", draining" : ""}`,
+  );
+  const unserved = shards.filter(({ state }) => state !== "serving").length;
+  if (unserved > 0) lines.push(`${counted(unserved, "shard")} served by nobody at the moment: varve cluster status says more`);
+  const away = shards.filter(({ state, nodeId, assignedId }) => state === "serving" && assignedId !== undefined && nodeId !== assignedId);
+  if (away.length > 0) lines.push(`${counted(away.length, "shard")} will move, two at a time`);
+  else if (unserved === 0) lines.push("every shard is where it should be");
+  lines.push("Nodes move shards by themselves when one comes, goes or drains: there is nothing to start.");
+  return `${lines.join("\n")}\n`;
 }
 
 function troublesText(troubles: readonly string[]): string {

@@ -123,6 +123,15 @@ export class NatsServers {
     }
   }
 
+  /** Lets a server read its configuration again, with one text in it changed for another. */
+  async reload(index: number, from: string, to: string): Promise<void> {
+    const { configPath, child } = this.one(index);
+    const text = await Bun.file(configPath).text();
+    if (!text.includes(from)) throw new Error(`the configuration has no ${from}`);
+    await Bun.write(configPath, text.replace(from, to));
+    child?.kill("SIGHUP");
+  }
+
   /** kill -9 */
   async kill(index: number): Promise<void> {
     const { child } = this.one(index);

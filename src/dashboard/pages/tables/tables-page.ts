@@ -8,6 +8,8 @@ import { grid } from "../../results/grid.ts";
 import { goTo, type Shown } from "../page.ts";
 
 const TABLES_SHOWN_MAX = 500;
+/** A figure that is NULL: in a cluster, nobody told it. */
+const UNKNOWN: number = Number.NaN;
 
 /** Shows the page. @param rest the table to begin with */
 export function tablesPage([table]: readonly string[]): Shown {
@@ -31,7 +33,7 @@ export function tablesPage([table]: readonly string[]): Shown {
             "a",
             { href: `#/tables/${encodeURIComponent(name)}`, "aria-current": name === table ? "page" : undefined },
             name,
-            h("span", { class: "count" }, countText(Number(row["table_rows"] ?? 0))),
+            h("span", { class: "count" }, countText(Number(row["table_rows"] ?? UNKNOWN))),
           ),
         );
       }),
@@ -124,10 +126,10 @@ async function showTable(detail: HTMLElement, table: string, answers: Answers): 
     h(
       "dl",
       { class: "facts" },
-      fact("Rows", countText(Number(facts["region_rows"] ?? facts["table_rows"] ?? 0))),
-      fact("On disk", bytesText(Number(facts["disk_size"] ?? facts["data_length"] ?? 0))),
-      fact("In memory", bytesText(Number(facts["memtable_size"] ?? 0))),
-      fact("Files", countText(Number(facts["sst_num"] ?? 0))),
+      fact("Rows", countText(Number(facts["region_rows"] ?? facts["table_rows"] ?? UNKNOWN))),
+      fact("On disk", bytesText(Number(facts["disk_size"] ?? facts["data_length"] ?? UNKNOWN))),
+      fact("In memory", bytesText(Number(facts["memtable_size"] ?? UNKNOWN))),
+      fact("Files", countText(Number(facts["sst_num"] ?? UNKNOWN))),
       fact("Series", cardinality),
       fact("Engine", String(facts["engine"] ?? "")),
     ),

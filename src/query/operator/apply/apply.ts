@@ -183,7 +183,8 @@ function sizeOf(value: Value): number {
   return typeof value === "string" ? value.length * 4 : value instanceof Uint8Array ? value.length * 3 : 0;
 }
 
-async function onlyValue(batches: AsyncIterable<ExecBatch>, plan: PlanNode): Promise<Value> {
+/** The value of a sub-query used as one; NULL without rows. @throws DbError EngineExecuteQuery for several rows */
+export async function onlyValue(batches: AsyncIterable<ExecBatch>, plan: PlanNode): Promise<Value> {
   const type = plan.columns[0]?.type ?? { kind: "null" };
   let value: Value;
   let rows = 0;

@@ -11,6 +11,7 @@ import {
   type InformationSources,
   type InformationTable,
   informationTable,
+  isKnown,
   optionLines,
   tablesOf,
 } from "./information-table.ts";
@@ -60,26 +61,30 @@ const TABLE_ROW: InformationRow = {
   create_options: "",
 };
 
-/** The row of `tables` of one table. */
-export function tableRowOf(table: Table): InformationRow {
+/** The row of `tables` of one table. @param sources say whose sizes are known */
+export function tableRowOf(table: Table, sources: Pick<InformationSources, "unanswered">): InformationRow {
   const { schema } = table;
-  const { rowCount, memoryBytes, fileBytes } = table.statistics();
-  const bytes = memoryBytes + fileBytes;
   return {
     ...TABLE_ROW,
+    ...(isKnown(table, sources) ? sizesOf(table) : NO_SIZES),
     table_schema: schema.database,
     table_name: schema.name,
     table_type: "BASE TABLE",
     table_id: schema.id,
-    data_length: bytes,
-    avg_row_length: rowCount === 0 ? 0 : Math.floor(bytes / rowCount),
     engine: schema.engine,
-    table_rows: rowCount,
     create_time: createdSeconds(schema),
     create_options: createOptions(schema),
     table_comment: schema.options["comment"],
     temporary: "N",
   };
+}
+
+const NO_SIZES: InformationRow = { data_length: undefined, avg_row_length: undefined, table_rows: undefined };
+
+function sizesOf(table: Table): InformationRow {
+  const { rowCount, memoryBytes, fileBytes } = table.statistics();
+  const bytes = memoryBytes + fileBytes;
+  return { data_length: bytes, avg_row_length: rowCount === 0 ? 0 : Math.floor(bytes / rowCount), table_rows: rowCount };
 }
 
 function createOptions({ options, partitions }: Pick<TableSchema, "options" | "partitions">): string {
@@ -88,7 +93,8 @@ function createOptions({ options, partitions }: Pick<TableSchema, "options" | "p
 }
 
 /** Rows of `tables`: those of the server itself, tables, views. */
-function* tableRows({ catalog }: InformationSources, system: readonly SystemTable[]): Iterable<InformationRow> {
+function* tableRows(sources: InformationSources, system: readonly SystemTable[]): Iterable<InformationRow> {
+  const { catalog } = sources;
   for (const { name: table_schema } of catalog.databases()) {
     const other = { ...TABLE_ROW, table_schema };
     const rows: InformationRow[] = [
@@ -102,7 +108,7 @@ function* tableRows({ catalog }: InformationSources, system: readonly SystemTabl
           engine,
           temporary: "Y",
         })),
-      ...tablesOf(catalog, table_schema).map(tableRowOf),
+      ...tablesOf(catalog, table_schema).map((table) => tableRowOf(table, sources)),
       ...catalog.views(table_schema).map(({ name, id }) => ({
         ...other,
         table_name: name,

@@ -25,6 +25,7 @@ import type { Catalog, Table } from "../../../table/catalog.ts";
 import type { ViewInfo } from "../../../table/view.ts";
 import type { RunningStatement, SystemFacts } from "../../system-facts.ts";
 import type { BuiltInColumn } from "../common/computed-rows.ts";
+import type { Unanswered } from "./asked-tables.ts";
 
 /** Values by column; what is left out is NULL. */
 export type InformationRow = Readonly<Record<string, Scalar>>;
@@ -39,6 +40,8 @@ export interface InformationSources {
   readonly statements?: readonly RunningStatement[] | undefined;
   /** Number of the connection that asks; undefined: it has none. */
   readonly connectionId?: number | undefined;
+  /** Tables whose sizes and files nobody told; absent: all are known. */
+  readonly unanswered?: Unanswered | undefined;
   /** Types of a view's columns; absent, or undefined for one that cannot be read: they are not known. */
   readonly viewTypes?: ((view: ViewInfo) => readonly DataType[] | undefined) | undefined;
 }
@@ -100,10 +103,15 @@ export function* allTables(catalog: Catalog): Iterable<Table> {
 }
 
 /** The rows that each table has, table by table. */
-export function rowsOfEach(rowsOf: (table: Table) => Iterable<InformationRow>): InformationTable["rows"] {
-  return function* ({ catalog }) {
-    for (const table of allTables(catalog)) yield* rowsOf(table);
+export function rowsOfEach(rowsOf: (table: Table, sources: InformationSources) => Iterable<InformationRow>): InformationTable["rows"] {
+  return function* (sources) {
+    for (const table of allTables(sources.catalog)) yield* rowsOf(table, sources);
   };
+}
+
+/** Whether a table has told what it has. */
+export function isKnown({ schema }: Table, { unanswered }: Pick<InformationSources, "unanswered">): boolean {
+  return unanswered?.has(schema.id) !== true;
 }
 
 /** Tables of a database by name. */

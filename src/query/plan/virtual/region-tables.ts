@@ -17,6 +17,7 @@ import {
   type InformationSources,
   type InformationTable,
   informationTable,
+  isKnown,
   regionIdOf,
   rowsOfEach,
 } from "./information-table.ts";
@@ -27,8 +28,8 @@ function numbersOf({ schema }: Table): InformationRow {
 }
 
 /** The rows that each table with a region of its own has. */
-function rowsOfOwners(rowsOf: (table: Table) => Iterable<InformationRow>): InformationTable["rows"] {
-  return rowsOfEach((table) => (physicalTableOf(table.schema) === undefined ? rowsOf(table) : []));
+function rowsOfOwners(rowsOf: (table: Table, sources: InformationSources) => Iterable<InformationRow>): InformationTable["rows"] {
+  return rowsOfEach((table, sources) => (physicalTableOf(table.schema) === undefined ? rowsOf(table, sources) : []));
 }
 
 function* partitionRowsOf({ schema }: Table): Iterable<InformationRow> {
@@ -50,14 +51,14 @@ function* partitionRowsOf({ schema }: Table): Iterable<InformationRow> {
   }
 }
 
-function* infoRowsOf(table: Table): Iterable<InformationRow> {
-  const flushed = table.files().reduce((most, { sequence }) => Math.max(most, sequence), 0);
+function* infoRowsOf(table: Table, sources: InformationSources): Iterable<InformationRow> {
+  const flushed = (): bigint => BigInt(table.files().reduce((most, { sequence }) => Math.max(most, sequence), 0));
   yield {
     ...numbersOf(table),
     state: "Leader(Writable)",
     role: "Leader",
     writable: true,
-    flushed_sequence: BigInt(flushed),
+    flushed_sequence: isKnown(table, sources) ? flushed() : undefined,
     manifest_version: BigInt(table.schema.version),
     region_options: JSON.stringify(maskedOptions(table.schema.options)),
     sst_format: table.schema.options["sst_format"] ?? "flat",
@@ -85,18 +86,24 @@ function* peerRows({ catalog, system }: InformationSources): Iterable<Informatio
   for (const table of allTables(catalog)) yield* peerRowsOf(table, cluster);
 }
 
-function* statisticsRowsOf(table: Table): Iterable<InformationRow> {
-  const { rowCount, memoryBytes, fileBytes, fileCount } = table.statistics();
+function* statisticsRowsOf(table: Table, sources: InformationSources): Iterable<InformationRow> {
   yield {
     ...numbersOf(table),
-    region_rows: BigInt(rowCount),
+    ...(isKnown(table, sources) ? sizesOf(table) : {}),
     written_bytes_since_open: undefined,
+    engine: table.schema.engine,
+    region_role: "Leader",
+  };
+}
+
+function sizesOf(table: Table): InformationRow {
+  const { rowCount, memoryBytes, fileBytes, fileCount } = table.statistics();
+  return {
+    region_rows: BigInt(rowCount),
     disk_size: BigInt(fileBytes),
     memtable_size: BigInt(memoryBytes),
     sst_size: BigInt(fileBytes),
     sst_num: BigInt(fileCount),
-    engine: table.schema.engine,
-    region_role: "Leader",
   };
 }
 
@@ -151,7 +158,7 @@ export const REGION_TABLES: readonly InformationTable[] = [
   informationTable(
     "region_info",
     41,
-    `${REGION} region_group:u8 region_sequence:u32 state role writable:b committed_sequence:u64? flushed_sequence:u64 manifest_version:u64
+    `${REGION} region_group:u8 region_sequence:u32 state role writable:b committed_sequence:u64? flushed_sequence:u64? manifest_version:u64
     compaction_time_window? region_options sst_format node_id:u64?`,
     rowsOfOwners(infoRowsOf),
   ),

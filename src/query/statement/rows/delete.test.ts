@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { BESIDE, SUB_QUERY_CONDITIONS } from "../../../../test/support/delete-conditions.ts";
 import { checkFails } from "../../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
@@ -16,9 +17,9 @@ beforeEach(async () => {
 });
 
 /** A DELETE takes as many rows as a SELECT of the same condition finds, those, and no others; planned both ways. */
-async function check(where: string): Promise<void> {
+async function check(where: string, ...beside: readonly string[]): Promise<void> {
   const condition = where === "" ? "" : ` WHERE ${where}`;
-  for (const options of [{}, { forceInterpreter: true }]) {
+  for (const options of beside.length > 0 ? [{}] : [{}, { forceInterpreter: true }]) {
     const other = new QueryFixture();
     await other.sql(
       "CREATE TABLE m (host STRING, dc INT, ts TIMESTAMP(3), cpu DOUBLE, note STRING, TIME INDEX (ts), PRIMARY KEY (host, dc))",
@@ -27,6 +28,7 @@ async function check(where: string): Promise<void> {
     const text = (value: unknown): string =>
       typeof value === "string" ? `'${value}'` : value === undefined ? "NULL" : Bun.inspect(value).replace(/n$/, "");
     await other.sql(`INSERT INTO m VALUES ${rows.map((row) => `(${row.map(text).join(",")})`).join(",")}`);
+    for (const statements of beside) await other.sql(statements);
     const found = (await other.sql(`SELECT count(*) FROM m${condition}`)).rows[0]?.[0];
     const left = await other.sql(`SELECT * FROM m${where === "" ? " WHERE false" : ` WHERE (${where}) IS NOT TRUE`} ORDER BY ts, host`);
     expect([where, (await other.sql(`DELETE FROM m${condition}`, options)).affected]).toEqual([where, found as number]);
@@ -56,6 +58,11 @@ describe("DELETE takes the rows of its condition", () => {
     await check("true");
     await check("false");
     await check("NULL");
+  });
+
+  test("that asks sub-queries", async () => {
+    await fixture.sql(BESIDE);
+    for (const where of SUB_QUERY_CONDITIONS) await check(where, BESIDE);
   });
 
   test("and all without one", async () => {

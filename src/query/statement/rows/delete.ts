@@ -2,7 +2,7 @@
  * DELETE: rows that the WHERE matches are deleted by their tags and time (contract query.md 1.6).
  *
  * A WHERE of tags and times alone goes to the table as a range. Any other is evaluated over a scan, where the rows are
- * (`delete-matching.ts`).
+ * (`delete-matching.ts`), after its sub-queries where those are not (`settled-input.ts`).
  */
 import { assert } from "../../../base/assert.ts";
 import { DbError, invalidArguments } from "../../../base/error.ts";
@@ -26,6 +26,7 @@ import type { Delete } from "../../sql/syntax/statement-ast.ts";
 import type { StatementResult } from "../../statement-result.ts";
 import { deleteMatching } from "./delete-matching.ts";
 import { tableToChange } from "../table/table-to-change.ts";
+import { settledInput } from "./settled-input.ts";
 
 /** Deletes rows; the count is that of rows that matched. @throws DbError TableNotFound, InvalidArguments, PlanQuery */
 export async function deleteFrom(statement: Delete, context: QueryContext, options: ExecOptions): Promise<StatementResult> {
@@ -38,7 +39,10 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const planner = newPlanner(context, environment, options.forceInterpreter !== true, exec.budget.part("plan").reserve);
   const from = { kind: "table", name: statement.table, alias: undefined, span: statement.span } as const;
   const source = await inTurns(sourceOf(from, planner), exec);
-  const input = await inTurns(inputPlan(source, statement.where, planner), exec);
+  const planned = await inTurns(inputPlan(source, statement.where, planner), exec);
+  const isElsewhere = table.deleteMatching !== undefined;
+  const travelled = (plan: PlanNode): PlanNode => travelledPlan(plan, context, options);
+  const input = isElsewhere ? await settledInput(planned, { exec, travelled }) : planned;
   if (input.split.residual.length === 0) {
     const { timeRange } = input.split;
     const tagPredicates = testsOf(input.split.tagPredicates, environment);
@@ -51,16 +55,15 @@ export async function deleteFrom(statement: Delete, context: QueryContext, optio
   const { node, place } = await inTurns(prunedInput(input, [time], {}), exec);
   const placed = place(time);
   assert(placed.kind === "column", "a column stays a column");
-  if (table.deleteMatching !== undefined) {
+  if (isElsewhere) {
     const rowCount = await deleteElsewhere(table, node, environment, input.split.timeRange, context.signal);
     return { kind: "affected", rowCount };
   }
-  const plan = travelledPlan(node, context, options);
-  const rows = { table, plan, timeColumn: placed.index, timeRange: input.split.timeRange };
+  const rows = { table, plan: travelled(node), timeColumn: placed.index, timeRange: input.split.timeRange };
   return { kind: "affected", rowCount: await deleteMatching(rows, exec) };
 }
 
-/** Rows that are elsewhere are found where they are. @throws DbError Unsupported for a condition that reads more than the table's rows */
+/** Rows that are elsewhere are found where they are. @throws DbError Unsupported for a condition that is not the same everywhere */
 async function deleteElsewhere(
   table: Table,
   node: PlanNode,
@@ -73,7 +76,8 @@ async function deleteElsewhere(
   if (fragment === undefined || !onTags.every((predicate) => predicate.kind === "in" || isClosedExpression(predicate.condition))) {
     throw new DbError(
       StatusCode.Unsupported,
-      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested; use its columns only`,
+      `cannot delete from table ${table.schema.name}: its rows are elsewhere, where the condition cannot be tested: ` +
+        "it calls a function that gives another value each time, or reads the catalogue",
     );
   }
   const environment = { now, timeZone, database };

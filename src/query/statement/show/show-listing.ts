@@ -5,6 +5,7 @@ import { DURATION_MILLISECOND, INT64, STRING, TIMESTAMP_MILLISECOND, TIMESTAMP_S
 import type { Scalar } from "../../../column/vector.ts";
 import { resolveName } from "../../plan/from/source.ts";
 import { builtInColumns, builtInTableNames } from "../../plan/virtual/built-in-table.ts";
+import { asked } from "../../plan/virtual/asked-tables.ts";
 import { columnRowsOf, systemColumnRows, tableRowOf } from "../../plan/virtual/catalog-tables.ts";
 import { type InformationRow } from "../../plan/virtual/information-table.ts";
 import { INFORMATION_SCHEMA } from "../../../table/reserved-names.ts";
@@ -178,9 +179,11 @@ function viewsOf(statement: ShowListing, context: QueryContext): Listing {
   return { headers: textHeaders("Views"), rows: context.catalog.views(databaseOf(statement, context)).map(({ name }) => [name]) };
 }
 
-function tableStatus(statement: ShowListing, context: QueryContext): Listing {
+async function tableStatus(statement: ShowListing, context: QueryContext): Promise<Listing> {
   const database = databaseOf(statement, context);
-  const rows = [...context.catalog.tables(database)].map((table) => tableRowOf(table));
+  const tables = [...context.catalog.tables(database)];
+  const unanswered = await asked(tables, "figures", context.signal);
+  const rows = tables.map((table) => tableRowOf(table, { unanswered }));
   const sizes = "Rows Avg_row_length Data_length Max_data_length Index_length Data_free Auto_increment".split(" ").map(size);
   const times = ["Create_time", "Update_time", "Check_time"].map((name) => ({ name, type: TIMESTAMP_SECOND }));
   const headers = [

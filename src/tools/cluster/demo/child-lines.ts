@@ -28,8 +28,11 @@ export function shownLogLine(line: string): ShownLine {
   };
 }
 
-/** Lines of NATS that say nothing here: warnings and worse are shown, but that passwords, new ones each time, are not hashed. */
-const NATS_QUIET = /\[(?:INF|DBG|TRC)\]|Plaintext passwords detected/;
+/**
+ * Lines of NATS that say nothing here: warnings and worse are shown, but that passwords, new ones each time, are not hashed, and that it is
+ * asked whether it is ready before it is.
+ */
+const NATS_QUIET = /\[(?:INF|DBG|TRC)\]|Plaintext passwords detected|failed to be ready for connections/;
 
 /** A line of the log of NATS. */
 export function shownNatsLine(line: string): ShownLine {

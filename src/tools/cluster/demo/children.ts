@@ -38,6 +38,8 @@ export interface PartOptions {
 const END_MILLIS: Readonly<Record<PartKind, number>> = { frontend: 20_000, "data node": 40_000, NATS: 20_000 };
 /** Lines of a part that are kept for the message about its death. */
 const LAST_LINES = 5;
+/** What a process says of its ordinary work: no reason for its end. */
+const ORDINARY = /^(?:INFO|DEBUG) /;
 
 interface Part {
   readonly name: string;
@@ -110,7 +112,8 @@ export class Children {
     part.hasEnded = true;
     if (this.isEnding) return;
     await read; // Its last words come first.
-    this.death.resolve(`${part.kind} ${part.name} ended (${how})${last.length === 0 ? "" : `: ${last.at(-1)}`}`);
+    const word = last.at(-1);
+    this.death.resolve(`${part.kind} ${part.name} ended (${how})${word === undefined || ORDINARY.test(word) ? "" : `: ${word}`}`);
   }
 }
 

@@ -123,6 +123,15 @@ describe("a demo", () => {
     expect(nats).toEqual(["SIGTERM nats", "end nats"]);
   });
 
+  test("what a part that was killed said of its ordinary work is not told as the reason", async () => {
+    const run = await demo();
+    await until(() => run.shown.out !== "");
+    const node = run.children.find(({ name }) => name === "datanode-2");
+    node?.say(`{"level":"info","target":"cluster","msg":"a shard is handed over"}\n`);
+    node?.die("SIGKILL");
+    expect(String(await run.status)).toContain("data node datanode-2 ended (SIGKILL); the others are ended");
+  });
+
   test("ends all when one dies, and says which, why, and its last words", async () => {
     const run = await demo();
     await until(() => run.shown.out !== "");

@@ -2,7 +2,7 @@
 import { INT64 } from "../../../../column/data-type.ts";
 import type { NumberedObjects } from "../../../function/signature/environment.ts";
 import type { BuiltInTable } from "../../common/computed-rows.ts";
-import { type InformationRow, type InformationTable, informationTable } from "../information-table.ts";
+import { type InformationRow, type InformationSources, type InformationTable, informationTable } from "../information-table.ts";
 import { classTables } from "./pg-class.ts";
 import { EMPTY_RELATIONS } from "./pg-empty.ts";
 import { FIXED_TABLES } from "./pg-fixed.ts";
@@ -25,9 +25,9 @@ export interface PgCatalog {
 /** Makes it. @param information tables of `information_schema` */
 export function pgCatalog(information: () => readonly InformationTable[]): PgCatalog {
   const relations = (sources: RelationSources): Iterable<PgRelation> => pgRelations(sources, { information: information(), catalog: all });
-  const each = (rowsOf: (relation: PgRelation) => Iterable<InformationRow>): InformationTable["rows"] =>
+  const each = (rowsOf: (relation: PgRelation, of: InformationSources) => Iterable<InformationRow>): InformationTable["rows"] =>
     function* (sources) {
-      for (const relation of relations(sources)) yield* rowsOf(relation);
+      for (const relation of relations(sources)) yield* rowsOf(relation, sources);
     };
   const all: readonly InformationTable[] = [
     ...classTables(each),

@@ -1,6 +1,6 @@
 /** `pg_class`, `pg_attribute` and what hangs on them: defaults, comments, and the lists `pg_tables`, `pg_views`, `pg_indexes`. */
 import { typeModifier, typeOid, typeShape } from "../../../postgres-types.ts";
-import { type InformationRow, type InformationTable, informationTable } from "../information-table.ts";
+import { type InformationRow, type InformationSources, type InformationTable, informationTable, isKnown } from "../information-table.ts";
 import { indexDefinition } from "./pg-keys.ts";
 import { databaseOid, OWNER_OID, oidOf, relationOid } from "./pg-oids.ts";
 import type { PgRelation, RelationColumn, RelationIndex } from "./pg-relations.ts";
@@ -10,6 +10,9 @@ import { OWNER } from "./pg-server.ts";
 const CLASS_OID = relationOid("pg_catalog", "pg_class");
 
 const METHOD_OIDS: Readonly<Record<RelationIndex["method"], number>> = { btree: 403, inverted: 9001, skipping: 9002, fulltext: 9003 };
+
+/** What PostgreSQL says of a table that it has not counted. */
+const UNKNOWN_ROWS = -1;
 
 const CLASS_ROW: InformationRow = {
   reltype: 0,
@@ -34,7 +37,7 @@ const CLASS_ROW: InformationRow = {
   relminmxid: 0,
 };
 
-function* classRows(relation: PgRelation): Iterable<InformationRow> {
+function* classRows(relation: PgRelation, sources: InformationSources): Iterable<InformationRow> {
   const { oid, name, kind, database, columns, indexes, table } = relation;
   yield {
     ...CLASS_ROW,
@@ -43,7 +46,7 @@ function* classRows(relation: PgRelation): Iterable<InformationRow> {
     relnamespace: databaseOid(database),
     relam: kind === "r" ? 2 : 0,
     relfilenode: kind === "r" ? oid : 0,
-    reltuples: table?.statistics().rowCount ?? 0,
+    reltuples: table === undefined ? 0 : isKnown(table, sources) ? table.statistics().rowCount : UNKNOWN_ROWS,
     relhasindex: indexes.length > 0,
     relkind: kind,
     relnatts: columns.length,
@@ -154,7 +157,7 @@ const ATTRIBUTE_COLUMNS = `attrelid:oid attname atttypid:oid attstattarget:i32 a
 
 /** The tables. @param each rows of a table, of all relations */
 export function classTables(
-  each: (rowsOf: (relation: PgRelation) => Iterable<InformationRow>) => InformationTable["rows"],
+  each: (rowsOf: (relation: PgRelation, sources: InformationSources) => Iterable<InformationRow>) => InformationTable["rows"],
 ): readonly InformationTable[] {
   return [
     informationTable("pg_class", 0, CLASS_COLUMNS, each(classRows)),
