@@ -43,18 +43,24 @@ async function runFile(path: string): Promise<TestCount> {
   const output = `${out}\n${err}`;
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const count = parseTestCount(output, status);
-  const skipped = namesLeftOut(output);
-  const counts = `${count.passed} passed, ${count.failed} failed, ${skipped.length} left out`;
+  const skipped = leftOut(output);
+  const counts = `${count.passed} passed, ${count.failed} failed`;
   say(`${count.failed === 0 ? "ok  " : "FAIL"} ${path}: ${counts}, ${seconds} s`);
-  for (const name of skipped) say(`     left out: ${name}`);
+  for (const [why, number] of skipped) say(`     ${number} left out: ${why}`);
   if (count.failed > 0) say(output.trim());
   return count;
 }
 
-/** Tests that were skipped, each once: `bun test` repeats them at the end of a long run. */
-function namesLeftOut(output: string): readonly string[] {
-  const names = [...output.matchAll(/^\(skip\) (.*)$/gm)].map(([, name = ""]) => name);
-  return [...new Set(names.filter((name) => !name.endsWith("(unnamed)")))];
+/** How many tests were skipped, by the reason that `standalone` gives them, or by their name. */
+function leftOut(output: string): ReadonlyMap<string, number> {
+  const names = new Set([...output.matchAll(/^\(skip\) (.*)$/gm)].map(([, name = ""]) => name)); // A long run ends with them again.
+  const counts = new Map<string, number>();
+  for (const name of names) {
+    if (name.endsWith("(unnamed)")) continue; // What comes before and after.
+    const why = /\[standalone: (.*)\]$/.exec(name)?.[1] ?? name;
+    counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  return counts;
 }
 
 async function main(wanted: readonly string[]): Promise<number> {

@@ -26,9 +26,14 @@ interface DeclareAny extends Declare {
   each(cases: readonly unknown[]): Declare;
 }
 
-/** `test` and `describe`, left out in a cluster. @param why what they ask of that a cluster has not, or has elsewhere */
-export function standalone(why: string): StandaloneTests {
-  if (!IN_CLUSTER) return { test, describe };
+/**
+ * `test` and `describe`, left out in a cluster.
+ *
+ * @param why what they ask of that a cluster has not, or has elsewhere
+ * @param isCluster whether this run is one of a cluster; of queries within one process `REMOTE_SHARDS` says so
+ */
+export function standalone(why: string, isCluster: boolean = IN_CLUSTER): StandaloneTests {
+  if (!isCluster) return { test, describe };
   // Both have one shape, whose many forms no type tells.
   return {
     test: named(test.skip as unknown as DeclareAny, why) as unknown as typeof test,
