@@ -28,7 +28,7 @@ test(
     const writer = async (name: string): Promise<void> => {
       for (let n = 0; !isOver; n++) {
         const lines = Array.from({ length: ROWS }, (_, i) => `stopped,writer=${name} n=${n}i ${n * ROWS + i}`).join("\n");
-        const { status, text } = await postLines(server.url, lines);
+        const { status, text } = await postLines(server.processUrl, lines);
         if (status === 204) acknowledged += ROWS;
         else refused.push(`${status} ${text}`);
         await Bun.sleep(5);

@@ -5,19 +5,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { queryRows, writeLines } from "../support/http-client.ts";
 import { runVarve, TestServer } from "../support/server-process.ts";
 
 let server: TestServer;
 beforeAll(async () => {
   server = await TestServer.start();
+  await writeLines(server.url, "cpu,host=a v=1i 1");
 });
 afterAll(async () => {
   await server.end();
 });
 
-test("a server on another data directory with the log of the first ends, names it, and changes nothing", async () => {
-  await writeLines(server.url, "cpu,host=a v=1i 1");
+standalone("its log").test("a server on another data directory with the log of the first ends, names it, and changes nothing", async () => {
   const log = join(server.dataHome, "wal");
   const before = readdirSync(log).sort();
   const other = join(server.folder, "other");

@@ -47,6 +47,7 @@ export async function importWithKills(server: TestServer, rows: number, millis: 
   const folder = await temporaryFolder();
   const file = join(folder, "rows.lp");
   const began = performance.now();
+  const { processUrl } = server; // An import goes on where it is sent to the same address.
   const ask = async (statement: string): Promise<readonly string[]> => {
     const { status, out, err } = await toolRun(sql, ["--url", server.url, statement]);
     if (status !== 0) throw new Error(err);
@@ -63,7 +64,7 @@ export async function importWithKills(server: TestServer, rows: number, millis: 
     let [kills, stops, refusals] = [0, 0, 0];
     let doubt: readonly string[] = [];
     for (let run = 0; ; run++) {
-      const args = ["import", "--url", server.url, "--batch-rows", "2000", ...doubt, file];
+      const args = ["import", "--url", processUrl, "--batch-rows", "2000", ...doubt, file];
       const child = Bun.spawn([process.execPath, "run", MAIN, ...args], {
         env: { ...process.env, XDG_STATE_HOME: join(folder, "state") },
         stdout: "ignore",

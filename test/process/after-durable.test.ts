@@ -2,9 +2,12 @@
  * What fails in a real server once a record is on disk ends the process with one line in its log, on whatever thread it happens; the next
  * start has every acknowledged row.
  */
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { FAIL_POINTS_VARIABLE } from "../../src/base/process/fail-point.ts";
+import { standalone } from "../support/cluster/standalone.ts";
 import { TestServer } from "../support/server-process.ts";
+
+const { test } = standalone("its log fails, and its threads");
 
 const TEST_MS_MAX = 60_000;
 const LAST_WORDS = "a broken invariant: stopping, since the state in memory can no longer be trusted";

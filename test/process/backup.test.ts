@@ -2,11 +2,14 @@
  * `varve backup` and `varve restore` as their users run them, beside a server that takes writes at full rate: the restored store has every
  * write that was acknowledged before the backup began, none that was sent after it ended, and each row once.
  */
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { runVarve, temporaryFolder, TestServer } from "../support/server-process.ts";
+
+const { describe, test } = standalone("its folder is copied; a cluster is in cluster-backup.test.ts");
 
 const TEST_MS_MAX = 120_000;
 const CLIENTS = 6;

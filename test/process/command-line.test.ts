@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { runVarve, TestServer, temporaryFolder } from "../support/server-process.ts";
 import { send } from "../support/http-client.ts";
 
@@ -98,29 +99,32 @@ describe("a server that cannot start says why in one line", () => {
 });
 
 describe("settings", () => {
-  test("a flag wins over the file, the file over the environment, each named in /config", async () => {
-    const server = await TestServer.start({
-      config: '[logging]\nlevel = "info,wal=warn"\n[http]\ntimeout = "8s"\n[storage]\ndata_home = "/nonexistent/data"\n',
-      env: {
-        GREPTIMEDB_STANDALONE__HTTP__TIMEOUT: "7s",
-        GREPTIMEDB_STANDALONE__WAL__SEGMENT_SIZE: "1MiB",
-        VARVE__STORAGE__MEMTABLE_SIZE: "3MiB",
-        GREPTIMEDB_STANDALONE__STORAGE__MEMTABLE_SIZE: "2MiB",
-      },
-      flags: ["--log-level", "info,wal=debug"],
-    });
-    try {
-      const { status, text } = await send(`${server.url}/config`);
-      expect(status).toBe(200);
-      const config = Bun.TOML.parse(text) as Record<string, Record<string, unknown>>;
-      expect(config["logging"]?.["level"]).toBe("wal=debug,info");
-      expect(config["http"]?.["timeout"]).toBe("8s");
-      expect(config["storage"]).toMatchObject({ data_home: server.dataHome, memtable_size: "3MiB" });
-      expect(config["wal"]).toMatchObject({ dir: `${server.dataHome}/wal`, segment_size: "1MiB" });
-    } finally {
-      await server.end();
-    }
-  });
+  standalone("settings of its log and files").test(
+    "a flag wins over the file, the file over the environment, each named in /config",
+    async () => {
+      const server = await TestServer.start({
+        config: '[logging]\nlevel = "info,wal=warn"\n[http]\ntimeout = "8s"\n[storage]\ndata_home = "/nonexistent/data"\n',
+        env: {
+          GREPTIMEDB_STANDALONE__HTTP__TIMEOUT: "7s",
+          GREPTIMEDB_STANDALONE__WAL__SEGMENT_SIZE: "1MiB",
+          VARVE__STORAGE__MEMTABLE_SIZE: "3MiB",
+          GREPTIMEDB_STANDALONE__STORAGE__MEMTABLE_SIZE: "2MiB",
+        },
+        flags: ["--log-level", "info,wal=debug"],
+      });
+      try {
+        const { status, text } = await send(`${server.url}/config`);
+        expect(status).toBe(200);
+        const config = Bun.TOML.parse(text) as Record<string, Record<string, unknown>>;
+        expect(config["logging"]?.["level"]).toBe("wal=debug,info");
+        expect(config["http"]?.["timeout"]).toBe("8s");
+        expect(config["storage"]).toMatchObject({ data_home: server.dataHome, memtable_size: "3MiB" });
+        expect(config["wal"]).toMatchObject({ dir: `${server.dataHome}/wal`, segment_size: "1MiB" });
+      } finally {
+        await server.end();
+      }
+    },
+  );
 
   test("an unknown key is warned about with the nearest one, and the server starts", async () => {
     const server = await TestServer.start({

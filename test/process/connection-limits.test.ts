@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import net from "node:net";
+import { IN_CLUSTER } from "../support/cluster/standalone.ts";
 import { postSql } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 import { Crowd, HeldWriter, UNFINISHED, withDescriptors } from "./crowd.ts";
@@ -15,6 +16,9 @@ const DESCRIPTORS = 256;
 /** Of them, those that the server keeps free. */
 const KEPT_FREE = 32;
 const CONNECTIONS = 600;
+
+/** Eight clusters at once are too many processes for two cores. */
+const concurrent = IN_CLUSTER ? test : test.concurrent;
 
 const servers: TestServer[] = [];
 afterAll(async () => {
@@ -58,11 +62,11 @@ async function asked(url: string, sql: string): Promise<boolean> {
 
 // Beside each other, since they mostly wait: a server looks after its connections now and then.
 describe.each([1, 2])("with ingest.threads = %i", (threads) => {
-  test.concurrent.each(Object.entries(UNFINISHED))(
+  concurrent.each(Object.entries(UNFINISHED))(
     "clients that are %s make room: a writer goes on, files are flushed, newcomers are answered",
     async (_name, text) => {
       const server = await start(threads);
-      const port = Number(new URL(server.url).port);
+      const port = Number(new URL(server.processUrl).port);
       const writer = new HeldWriter(port, "held");
       await until(
         () => writer.acknowledged > 10,
@@ -76,11 +80,11 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
       );
       // Segments of the log were begun, and these are files of the table.
       await until(
-        () => asked(server.url, "ADMIN flush_table('held')"),
+        () => asked(server.processUrl, "ADMIN flush_table('held')"),
         () => `a flush on a new connection; the writer: ${writer.failure ?? "goes on"}; the log: ${server.log().slice(-500)}`,
       );
       await until(
-        () => isAnswered(server.url),
+        () => isAnswered(server.processUrl),
         () => "a newcomer was answered",
       );
       // Those that the kernel gave up before the server took them never hear of it, so they are not counted among the clients.
@@ -92,10 +96,10 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
       expect(writer.failure).toBeUndefined();
       crowd.leave();
       await until(
-        () => isAnswered(server.url),
+        () => isAnswered(server.processUrl),
         () => "a newcomer was answered once the crowd had left",
       );
-      expect((await postSql(server.url, "SELECT count(*) FROM held")).text).toContain(`[[${writer.acknowledged}]]`);
+      expect((await postSql(server.processUrl, "SELECT count(*) FROM held")).text).toContain(`[[${writer.acknowledged}]]`);
       expect(server.log()).not.toContain("broken invariant");
       expect(server.log()).toContain("too many connections");
     },
@@ -103,11 +107,11 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
   );
 });
 
-test.concurrent(
+concurrent(
   "heads that do not end are cut off, however steadily they trickle",
   async () => {
     const server = await start(1);
-    const port = Number(new URL(server.url).port);
+    const port = Number(new URL(server.processUrl).port);
     const crowd = new Crowd(port, 3, "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n");
     const trickling = net.connect(port, "127.0.0.1");
     trickling.on("error", () => undefined); // It is cut.
@@ -118,7 +122,7 @@ test.concurrent(
       () => crowd.closed === 3,
       () => "every head was cut off",
     );
-    expect(await isAnswered(server.url)).toBe(true);
+    expect(await isAnswered(server.processUrl)).toBe(true);
   },
   TEST_MS_MAX,
 );

@@ -1,5 +1,7 @@
 /** Pipelines through a real server, as the contract shows tables: names, the built-in one, indexes, version 2, auto-transform. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { KEPT_MS } from "../../src/db/pipelines/limits.ts";
+import { IN_CLUSTER } from "../support/cluster/standalone.ts";
 import { type Cell, execute, queryRows } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 
@@ -76,6 +78,7 @@ describe("the name of a pipeline", () => {
     await checkRows("SELECT name, content_type FROM greptime_private.pipelines WHERE name = 'shared'", [["shared", "yaml"]]);
     const removed = await fetch(`${server.url}/v1/pipelines/shared?version=${encodeURIComponent(version)}`, { method: "DELETE" });
     expect(removed.status).toBe(200);
+    if (IN_CLUSTER) await Bun.sleep(KEPT_MS); // For so long the other frontend believes what it knows.
     expect((await post("ingest?table=t&pipeline_name=shared", [{ v: 1, ts: 1 }]))[0]).toBe(400);
   });
 });

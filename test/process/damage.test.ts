@@ -1,9 +1,12 @@
 /** Damaged, cut and missing files: never a wrong answer, always a text that names the file. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { execute, postSql, queryRows, writeLines } from "../support/http-client.ts";
 import { runVarve, TestServer } from "../support/server-process.ts";
+
+const { describe, test } = standalone("its folder is damaged");
 
 const ROWS = 5000;
 const BATCHES = 4;

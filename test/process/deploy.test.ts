@@ -3,13 +3,16 @@
  * dashboard and of the alerts is run by its own PromQL. Each has names of docs/metrics.md; panels show something; alerts are quiet on a
  * healthy server and fire on what they are for.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DemoSeries } from "../prometheus/demo-data.ts";
 import { prometheusProgram } from "../prometheus/prometheus-server.ts";
 import { sendSeries } from "../prometheus/remote-write.ts";
+import { standalone } from "../support/cluster/standalone.ts";
 import { TestServer } from "../support/server-process.ts";
+
+const { describe, test } = standalone("it is looked at as a whole; a cluster is in cluster-deploy.test.ts");
 
 const ROOT = join(import.meta.dir, "../..");
 const STEP_MS = 15_000;

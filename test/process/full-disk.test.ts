@@ -1,9 +1,12 @@
 /** A disk that is full in truth: what clients are told, what goes on, and that it heals without a restart. */
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { execute, postLines, postSql, queryRows } from "../support/http-client.ts";
 import { TestServer, temporaryFolder } from "../support/server-process.ts";
 import { canMountSmallDisks, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+
+const { test } = standalone("its log and its files are on the full disk");
 
 const canMount = canMountSmallDisks();
 const ROWS = 2000;

@@ -58,7 +58,7 @@ async function residentBytes(): Promise<number> {
 }
 
 async function metrics(): Promise<string> {
-  return await (await fetch(`${server.url}/metrics`)).text();
+  return await (await fetch(`${server.processUrl}/metrics`)).text();
 }
 
 async function settled(isSo: () => Promise<boolean>): Promise<void> {

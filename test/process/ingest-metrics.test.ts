@@ -5,25 +5,24 @@ import net from "node:net";
 import { join } from "node:path";
 import { SQL } from "bun";
 import mysql from "mysql2/promise";
-import { freePort } from "../../bench/macro/free-port.ts";
 import { MetricsReading } from "../../src/dashboard/pages/live/metrics-text.ts";
 import type { Batch } from "../crash/batch.ts";
 import { DOORS } from "../crash/doors/doors.ts";
+import { standalone } from "../support/cluster/standalone.ts";
 import { TestServer } from "../support/server-process.ts";
 
-const TELNET_PORT = freePort();
 const SEATS = 7;
 const BATCH: Batch = { writer: 1, number: 1, kind: "fresh", origin: 1, seats: SEATS };
 let server: TestServer;
 
 beforeAll(async () => {
-  const config = `[ingest]\nthreads = 2\n[opentsdb]\naddr = "127.0.0.1:${TELNET_PORT}"\n`;
+  const config = '[ingest]\nthreads = 2\n[opentsdb]\naddr = "127.0.0.1:0"\n';
   server = await TestServer.start({ config });
 });
 afterAll(() => server.end());
 
 async function reading(): Promise<MetricsReading> {
-  return new MetricsReading(await (await fetch(`${server.url}/metrics`)).text(), 0);
+  return new MetricsReading(await (await fetch(`${server.processUrl}/metrics`)).text(), 0);
 }
 
 type Figures = Readonly<Record<"rows" | "bytes" | "errors", number>>;
@@ -49,7 +48,7 @@ async function check(protocol: string, work: () => Promise<unknown>, want: Parti
 }
 
 async function post(path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const response = await fetch(server.url + path, { method: "POST", body, headers });
+  const response = await fetch(server.processUrl + path, { method: "POST", body, headers });
   await response.text();
   return response.status;
 }
@@ -73,14 +72,14 @@ test.each(DOORS.map((door) => [door.name, door] as const))("a batch by %s", asyn
   const { setUp } = door;
   if (setUp !== undefined) {
     const { path, headers, body } = setUp;
-    const answer = await fetch(server.url + path, { method: "POST", body, ...(headers === undefined ? {} : { headers }) });
+    const answer = await fetch(server.processUrl + path, { method: "POST", body, ...(headers === undefined ? {} : { headers }) });
     expect(await answer.text().then(() => answer.status)).toBe(setUp.goodStatus);
   }
   const found = await added(PROTOCOL_OF[name] ?? name, async () => {
     const request = door.request(BATCH);
     if ("call" in request) return expect(await request.call(`http://${server.grpcAddress}`)).toBe("good");
     const { path, headers, body } = request;
-    const answer = await fetch(server.url + path, { method: "POST", body, ...(headers === undefined ? {} : { headers }) });
+    const answer = await fetch(server.processUrl + path, { method: "POST", body, ...(headers === undefined ? {} : { headers }) });
     expect(await answer.text().then(() => answer.status)).toBe(request.goodStatus);
   });
   expect(found.errors).toBe(0);
@@ -120,7 +119,7 @@ test("lines over telnet", async () => {
   await check(
     "opentsdb_telnet",
     async () => {
-      const socket = net.connect(TELNET_PORT, "127.0.0.1");
+      const socket = net.connect(await server.telnetPort(), "127.0.0.1");
       socket.write("put t 1 1 a=b\nput t 2 x a=b\nversion\n");
       for await (const chunk of socket) if (String(chunk).includes("varve")) break;
       socket.destroy();
@@ -151,7 +150,7 @@ test("INSERT by each protocol of SQL, prepared too; what reads brings no rows", 
   expect((await reading()).sum("greptime_table_operator_delete_rows")).toBe(1);
 });
 
-test("the log and the event loops tell how long they take", async () => {
+standalone("its log, and ingest threads").test("the log and the event loops tell how long they take", async () => {
   const now = await reading();
   expect(now.sum("varve_log_sync_seconds_count")).toBeGreaterThan(0);
   expect(now.sum("varve_log_group_records_count")).toBeGreaterThan(0);
@@ -161,7 +160,7 @@ test("the log and the event loops tell how long they take", async () => {
 });
 
 test("docs/metrics.md names every family, and none that is not there", async () => {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await (await fetch(`${server.processUrl}/metrics`)).text();
   const shown = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = ""]) => name).filter((name) => !name.startsWith("nodejs_"));
   const rows = readFileSync(join(import.meta.dir, "../../docs/metrics.md"), "utf8").split("\n");
   const named = rows.flatMap((row) => (row.startsWith("| `") ? [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)] : []));

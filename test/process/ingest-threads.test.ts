@@ -8,6 +8,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "../../bench/macro/free-port.ts";
 import { seededRandom } from "../../bench/macro/random.ts";
+import { standalone } from "../support/cluster/standalone.ts";
 import { temporaryFolder, TestServer } from "../support/server-process.ts";
 
 const TEST_MS_MAX = 60_000;
@@ -180,7 +181,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+standalone("logs of its threads").test(
   "logs of threads that are no longer there are replayed, and removed once their rows are in files",
   async () => {
     const server = await TestServer.start({ config: config(3) });
@@ -198,7 +199,7 @@ test(
   TEST_MS_MAX,
 );
 
-test(
+standalone("ingest threads").test(
   "metrics are those of all threads, and a change of the log level reaches them",
   async () => {
     const server = await TestServer.start({ config: config(3) });
@@ -221,7 +222,7 @@ test(
   TEST_MS_MAX,
 );
 
-test.each([
+standalone("ingest threads").test.each([
   ["throwing-ingest-worker.ts", "broken on purpose"],
   ["exiting-ingest-worker.ts", "it exited"],
 ])(

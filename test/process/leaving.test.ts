@@ -40,7 +40,7 @@ async function checkNothingStays(): Promise<void> {
 }
 
 function start(sql: string, signal?: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(`${server.url}/v1/sql`, {
+  return fetch(`${server.processUrl}/v1/sql`, {
     method: "POST",
     body: new URLSearchParams({ sql, format: "csv" }),
     headers,

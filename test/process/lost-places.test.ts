@@ -1,9 +1,12 @@
 /** Parts of the data directory that vanish under a running server: it acknowledges nothing while the next start would not find it. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { queryRows } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
+
+const { test } = standalone("parts of its folder vanish");
 
 const TEST_MS_MAX = 60_000;
 

@@ -26,7 +26,7 @@ test("what it writes HTTP reads, and the other way round; metrics tell of it", a
   await client.query("CREATE TABLE both (h STRING PRIMARY KEY, ts TIMESTAMP TIME INDEX, v DOUBLE)");
   await client.execute("INSERT INTO both VALUES (?, ?, ?)", ["a", "2024-01-01 00:00:00", 1.5]);
   expect((await queryRows(server.url, "SELECT h, v FROM both")).rows).toEqual([["a", 1.5]]);
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await fetch(`${server.processUrl}/metrics`)).text();
   expect(metrics).toContain("greptime_servers_mysql_connection_count 1");
   expect(metrics).toContain('greptime_servers_mysql_query_elapsed_count{subprotocol="binquery",db="public"} 1');
   expect(metrics).toContain('greptime_servers_mysql_prepared_count{db="public"} 1');

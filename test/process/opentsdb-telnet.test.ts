@@ -6,10 +6,11 @@ import { freePort } from "../../bench/macro/free-port.ts";
 import { type Cell, queryRows } from "../support/http-client.ts";
 import { runVarve, TestServer, temporaryFolder } from "../support/server-process.ts";
 
-const port = freePort();
 let server: TestServer;
+let port = 0;
 beforeAll(async () => {
-  server = await TestServer.start({ config: `[opentsdb]\naddr = "127.0.0.1:${port}"\n` });
+  server = await TestServer.start({ config: '[opentsdb]\naddr = "127.0.0.1:0"\n' });
+  port = await server.telnetPort();
 });
 afterAll(async () => {
   await server.end();

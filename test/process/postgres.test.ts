@@ -24,7 +24,7 @@ test("what it writes HTTP reads, and the other way round; metrics tell of it", a
   await client.query("CREATE TABLE both (h STRING PRIMARY KEY, ts TIMESTAMP TIME INDEX, v DOUBLE)");
   await client.query("INSERT INTO both VALUES ($1, $2, $3)", ["a", "2024-01-01 00:00:00", 1.5]);
   expect((await queryRows(server.url, "SELECT h, v FROM both")).rows).toEqual([["a", 1.5]]);
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await fetch(`${server.processUrl}/metrics`)).text();
   expect(metrics).toContain("greptime_servers_postgres_connection_count 1");
   expect(metrics).toContain('greptime_servers_postgres_query_elapsed_count{subprotocol="extended",db="public"} 1');
   await client.end();

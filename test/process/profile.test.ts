@@ -1,6 +1,9 @@
 /** /debug/prof/cpu of a server with several threads: each is in it under a frame of its own. */
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
+import { standalone } from "../support/cluster/standalone.ts";
 import { TestServer } from "../support/server-process.ts";
+
+const { test } = standalone("ingest threads");
 
 /** Enough new connections to meet both threads. */
 const CONNECTIONS = 30;

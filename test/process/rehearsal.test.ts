@@ -1,6 +1,7 @@
 /** A rehearsal sends what a server answers, leaves no trace in that server, and ends when it is told. */
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 import { TEST_SHARDS } from "../support/shard-count.ts";
@@ -72,7 +73,7 @@ async function statementsOf({ url }: TestServer): Promise<readonly string[]> {
   return metrics.split("\n").filter((line) => /^varve_statements_total\{.* [1-9]/.test(line));
 }
 
-test("a server shows nothing of it, and stops while it is under way", async () => {
+standalone("frontends rehearse nothing").test("a server shows nothing of it, and stops while it is under way", async () => {
   const server = await TestServer.start({ env: { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" } });
   try {
     await server.running.logged("rehearsed");
@@ -91,27 +92,30 @@ test("a server shows nothing of it, and stops while it is under way", async () =
 /** Which regions are of which table. */
 const tables = new Shards(TEST_SHARDS);
 
-test("tables of clients are asked for points of their newest series, and show nothing of it", async () => {
-  const env = { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" };
-  const server = await TestServer.start({ env });
-  try {
-    const lines = Array.from(
-      { length: 200 },
-      (_, i) => `rooms,"name"=it's\\ ${i % 9},floor=f${i % 3} heat=${i},air=${i}i ${1_700_000_000 + i}000000000`,
-    );
-    await writeLines(server.url, [...lines, "plain v=1 1", 'texts,tag=a v="b" 1'].join("\n"));
-    for (const table of ["rooms", "plain", "texts"]) await execute(server.url, `ADMIN flush_table('${table}')`);
-    await server.stop("SIGTERM");
-    const stored = [...new Bun.Glob("*/*.parquet").scanSync(join(server.dataHome, "data/tables"))];
-    const regions = new Set(stored.map((name) => Number(dirname(name))));
-    expect([stored.length, new Set([...regions].map((id) => tables.tableOf(tableId(id)))).size]).toEqual([regions.size, 3]);
-    await server.restart();
-    const { files, asked, refused } = await server.running.logged("rehearsed");
-    expect({ files, refused }).toEqual({ files: stored.length, refused: 0 });
-    expect(asked).toBeGreaterThan(8); // Of 385: a machine that is busy is asked for no more than two seconds.
-    expect(await statementsOf(server)).toEqual([]);
-    expect((await queryRows(server.url, "SELECT count(*) FROM rooms")).rows).toEqual([[200]]);
-  } finally {
-    await server.end();
-  }
-});
+standalone("frontends rehearse nothing").test(
+  "tables of clients are asked for points of their newest series, and show nothing of it",
+  async () => {
+    const env = { VARVE__QUERY__REHEARSAL: "true", VARVE__LOGGING__LEVEL: "debug" };
+    const server = await TestServer.start({ env });
+    try {
+      const lines = Array.from(
+        { length: 200 },
+        (_, i) => `rooms,"name"=it's\\ ${i % 9},floor=f${i % 3} heat=${i},air=${i}i ${1_700_000_000 + i}000000000`,
+      );
+      await writeLines(server.url, [...lines, "plain v=1 1", 'texts,tag=a v="b" 1'].join("\n"));
+      for (const table of ["rooms", "plain", "texts"]) await execute(server.url, `ADMIN flush_table('${table}')`);
+      await server.stop("SIGTERM");
+      const stored = [...new Bun.Glob("*/*.parquet").scanSync(join(server.dataHome, "data/tables"))];
+      const regions = new Set(stored.map((name) => Number(dirname(name))));
+      expect([stored.length, new Set([...regions].map((id) => tables.tableOf(tableId(id)))).size]).toEqual([regions.size, 3]);
+      await server.restart();
+      const { files, asked, refused } = await server.running.logged("rehearsed");
+      expect({ files, refused }).toEqual({ files: stored.length, refused: 0 });
+      expect(asked).toBeGreaterThan(8); // Of 385: a machine that is busy is asked for no more than two seconds.
+      expect(await statementsOf(server)).toEqual([]);
+      expect((await queryRows(server.url, "SELECT count(*) FROM rooms")).rows).toEqual([[200]]);
+    } finally {
+      await server.end();
+    }
+  },
+);

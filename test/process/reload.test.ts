@@ -16,7 +16,7 @@ async function statuses(server: TestServer, login: string): Promise<readonly num
   const authorization = `Basic ${btoa(login)}`;
   const asked = Array.from({ length: CONNECTIONS }, async () => {
     const headers = { authorization, connection: "close" };
-    const response = await fetch(`${server.url}/v1/influxdb/write`, { method: "POST", body: "m f=1 1", headers });
+    const response = await fetch(`${server.processUrl}/v1/influxdb/write`, { method: "POST", body: "m f=1 1", headers });
     await response.text();
     return response.status;
   });
@@ -25,14 +25,14 @@ async function statuses(server: TestServer, login: string): Promise<readonly num
 
 /** Sends SIGHUP, and waits until its round is over. @returns lines of the log since */
 async function reload(server: TestServer): Promise<string> {
-  const before = server.log().length;
+  const before = server.running.stderr().length;
   server.running.signal("SIGHUP");
   for (let tries = 0; tries < 500; tries++) {
-    const text = server.log().slice(before);
+    const text = server.running.stderr().slice(before);
     if (/"msg":"reloaded(?:"| in part)/.test(text)) return text;
     await Bun.sleep(10);
   }
-  throw new Error(`no word of a reload:\n${server.log().slice(before)}`);
+  throw new Error(`no word of a reload:\n${server.running.stderr().slice(before)}`);
 }
 
 test.each(["static_user_provider:file:", "watch_file_user_provider:"])("accounts of %s on every thread", async (provider) => {
@@ -128,7 +128,7 @@ test("a terminal that is closed ends the server; without one SIGHUP never does",
   await using server = await TestServer.start();
   for (let i = 0; i < 20; i++) server.running.signal("SIGHUP");
   expect(await reload(server)).toContain('"msg":"reloaded"');
-  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  expect((await fetch(`${server.processUrl}/health`)).status).toBe(200);
   expect((await server.stop()).status).toBe(0);
   const python = `
 import os, pty, sys, time

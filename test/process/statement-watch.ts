@@ -18,9 +18,9 @@ export async function runningStatements(server: TestServer): Promise<readonly st
   return rows.map(([id]) => String(id));
 }
 
-/** A figure of `/metrics`; NaN when it is not there. */
+/** A figure of `/metrics`, of a cluster that of the first frontend; NaN when it is not there. */
 export async function metricOf(server: TestServer, name: string): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const text = await (await fetch(`${server.processUrl}/metrics`)).text();
   const line = text.split("\n").find((each) => each.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1));
 }

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { certificate } from "../support/certificate.ts";
+import { standalone } from "../support/cluster/standalone.ts";
 import { type Ending, runVarve, TestServer } from "../support/server-process.ts";
 
 let server: TestServer;
@@ -41,27 +42,35 @@ async function tool(name: string, args: readonly string[], env: Readonly<Record<
   return ended;
 }
 
-test("import, sql, export and backup sign in by a password of the environment or of standard input", async () => {
+const ALICE = ["--user", "alice"];
+
+test("import, sql and export sign in by a password of the environment or of standard input", async () => {
   const rows = join(server.folder, "rows.lp");
   await Bun.write(rows, "t,host=a v=1.5 1700000000000000000\nt,host=b v=2.5 1700000000000000000\n");
   const state = { XDG_STATE_HOME: server.folder };
-  const alice = ["--user", "alice"];
-  expect(await tool("import", [...alice, rows], { ...PASSWORD, ...state })).toMatchObject({ status: 0, stderr: "" });
+  expect(await tool("import", [...ALICE, rows], { ...PASSWORD, ...state })).toMatchObject({ status: 0, stderr: "" });
   const asked = await tool(
     "sql",
-    [...alice, "--password-stdin", "SELECT host, v FROM t ORDER BY host"],
+    [...ALICE, "--password-stdin", "SELECT host, v FROM t ORDER BY host"],
     {},
     `${PASSWORD.VARVE_PASSWORD}\n`,
   );
   expect(asked).toMatchObject({ status: 0 });
   expect(asked.stdout).toContain("2.5");
-  expect(await tool("export", [...alice, "--insecure", "t", "-F", "csv", "-o", "-"], PASSWORD)).toMatchObject({
+  expect(await tool("export", [...ALICE, "--insecure", "t", "-F", "csv", "-o", "-"], PASSWORD)).toMatchObject({
     status: 0,
     stdout: expect.stringContaining("1.5"),
   });
-  const taken = await tool("backup", [...alice, join(server.folder, "backups")], PASSWORD);
-  expect([taken.status, taken.stderr]).toEqual([0, ""]);
 }, 60_000);
+
+standalone("its folder is copied; a cluster is in cluster-backup.test.ts").test(
+  "backup signs in, too",
+  async () => {
+    const taken = await tool("backup", [...ALICE, join(server.folder, "backups")], PASSWORD);
+    expect([taken.status, taken.stderr]).toEqual([0, ""]);
+  },
+  60_000,
+);
 
 test("what is wrong is said, and costs nothing", async () => {
   const wrong = await tool("sql", ["--user", "alice", "SELECT 1"], { VARVE_PASSWORD: "guess" });

@@ -39,7 +39,7 @@ async function duckRows(select: string, where: string): Promise<readonly (readon
   const connection = await (await DuckDBInstance.create(":memory:")).connect();
   try {
     await connection.run("SET timezone = 'UTC'");
-    const files = join(server.dataHome, "**", "*.parquet");
+    const files = join(server.dataFiles, "**", "*.parquet");
     const found = await connection.runAndReadAll(`SELECT DISTINCT file_name FROM parquet_schema('${files}') WHERE name = '${where}'`);
     const names = found.getRows().map(([file]) => `'${String(file)}'`);
     return (await connection.runAndReadAll(`SELECT ${select.replace("FILES", `read_parquet([${names.join(", ")}])`)}`)).getRows();

@@ -1,13 +1,16 @@
 /** A server whose data files lie in an S3 store: nothing acknowledged is lost, whatever happens to it, its cache or the store. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { errorOf } from "../support/failure-of.ts";
 import { execute, queryRows, writeLines } from "../support/http-client.ts";
 import { launchVarve, runVarve, TestServer } from "../support/server-process.ts";
 import { configOf } from "./server-config.ts";
 import { BUCKET, KEYS, startStore, type TestStore } from "./store-process.ts";
+
+const { describe, test } = standalone("its cache and its uploads; a cluster over a store is in `bun run test:cluster --store`");
 
 const TIMEOUT_MILLIS = 60_000;
 const ROWS = 20_000;

@@ -2,14 +2,17 @@
  * A store that is late, refuses, is full or loses answers while rows come in: writers slow down, memory keeps to its bound, nothing that
  * was acknowledged is lost, and the server is whole again when the store is. A real store has no such switch: always over one in memory.
  */
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { standalone } from "../support/cluster/standalone.ts";
 import { FakeS3, type FakeFault, type FakeRequest } from "../support/fake-s3.ts";
 import { execute, postLines, queryRows } from "../support/http-client.ts";
 import { TestServer } from "../support/server-process.ts";
 import { configOf } from "./server-config.ts";
 import { BUCKET, GATEWAY_VARIABLE, KEYS } from "./store-process.ts";
+
+const { describe, test } = standalone("its memory and its log while its store is slow or full");
 
 const TIMEOUT_MILLIS = 120_000;
 const MIB = 1024 * 1024;

@@ -2,13 +2,17 @@
  * Random queries on random tables, large scans cut into parts that run on worker threads. `VARVE_FUZZ_QUERIES` and `VARVE_FUZZ_SEED` as in
  * `random-queries.test.ts`, where DuckDB is asked too.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import fc from "fast-check";
+import { standalone } from "../support/cluster/standalone.ts";
+import { REMOTE_SHARDS } from "../support/memory-catalog.ts";
 import { ThreadedEngine } from "../support/threaded-engine.ts";
 import { Choices } from "./choices.ts";
 import { emptyTally, Oracle } from "./oracle.ts";
 import { randomQuery } from "./queries.ts";
 import { tablesArbitrary } from "./tables.ts";
+
+const { test } = standalone("threads of its process", REMOTE_SHARDS > 0);
 
 const QUERIES = Number(process.env["VARVE_FUZZ_QUERIES"] ?? "60");
 const SEED = Number(process.env["VARVE_FUZZ_SEED"] ?? "20261121");

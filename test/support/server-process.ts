@@ -7,7 +7,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { diskFolder } from "./disk-folder.ts";
-import { TestCluster } from "./cluster/test-cluster.ts";
+import { IN_CLUSTER } from "./cluster/standalone.ts";
+import { type Launch, TestCluster } from "./cluster/test-cluster.ts";
+import { guard } from "./guard.ts";
 import { TEST_SHARDS } from "./shard-count.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -50,9 +52,6 @@ export interface VarveProcess {
   ended(): Promise<Ending>;
 }
 
-/** VARVE_TEST_CLUSTER=1: every `TestServer` is a frontend of a cluster of its own. */
-const IN_CLUSTER: boolean = process.env["VARVE_TEST_CLUSTER"] === "1";
-
 /** The server as its source tree has it. */
 const SOURCE_PROGRAM: readonly string[] = [
   process.execPath,
@@ -82,14 +81,12 @@ export function launchVarve(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const guard = Bun.spawn(["sh", "-c", `read _; kill -9 ${child.pid}`], { stdin: "pipe", stdout: "ignore", stderr: "ignore" });
+  const guarded = guard(child);
   const lines = new LogLines();
   const stdout = child.stdout.text();
   const reading = lines.read(child.stderr);
   const ended = (async (): Promise<Ending> => {
-    await child.exited;
-    guard.kill("SIGKILL");
-    await guard.exited;
+    await guarded;
     await reading;
     return {
       status: child.exitCode,
@@ -131,13 +128,18 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text of the configuration file. */
   readonly config?: string;
-  /** A command that starts the command that follows it. */
+  /** A command that starts the command that follows it; data nodes of a cluster start without it, as no client meets them. */
   readonly wrapper?: readonly string[];
   /** What is run instead of the source tree. */
   readonly program?: readonly string[];
 }
 
-/** A data directory and the server that runs on it, which can be stopped, killed and started again. */
+/**
+ * A data directory and the server that runs on it, which can be stopped, killed and started again.
+ *
+ * Where `IN_CLUSTER` says so it is a cluster of its own: requests go to its two frontends in turn, signals to the first. All its processes
+ * have the same configuration file, and end and start again together; only what agrees for them, NATS, goes on.
+ */
 export class TestServer {
   /** Holds `data/` and `varve.toml`; tests may put files there. */
   readonly folder: string;
@@ -148,7 +150,6 @@ export class TestServer {
   private postgres = "";
   private options: ServerOptions;
   private earlierLogs = "";
-  /** Whose frontend it is, where `IN_CLUSTER` says so. */
   private cluster: TestCluster | undefined;
   private otherFrontend: VarveProcess | undefined;
   private otherAddress = "";
@@ -177,46 +178,67 @@ export class TestServer {
     return this.turns++ % 2 === 0 ? this.address : this.otherAddress;
   }
 
-  /** `host:port` of the gRPC server; empty when it is switched off. */
+  /** The address of `running`, for what a process tells of itself: figures, its log, how it ends. */
+  get processUrl(): string {
+    return this.address;
+  }
+
+  /** `host:port` of the gRPC server of `running`; empty when it is switched off. */
   get grpcAddress(): string {
     return this.grpc;
   }
 
-  /** Where the MySQL server listens, `host:port`; another one after each restart. */
+  /** Where the MySQL server of `running` listens, `host:port`; another one after each restart. */
   get mysqlAddress(): string {
     return this.mysql;
   }
 
-  /** Where the PostgreSQL server listens, `host:port`; another one after each restart. */
+  /** Where the PostgreSQL server of `running` listens, `host:port`; another one after each restart. */
   get postgresAddress(): string {
     return this.postgres;
+  }
+
+  /** The port of the OpenTSDB server of `running`, whose address its configuration has to say. */
+  async telnetPort(): Promise<number> {
+    const { address } = await this.running.logged("OpenTSDB listens: lines carry no credentials");
+    return Number(String(address).split(":")[1]);
   }
 
   get dataHome(): string {
     return join(this.folder, "data");
   }
 
-  /** The process that runs now. */
+  /** Where its data files are, in folders of it. */
+  get dataFiles(): string {
+    return this.cluster?.store ?? join(this.dataHome, "data");
+  }
+
+  /** The process that runs now; of a cluster the first frontend. */
   get running(): VarveProcess {
     if (this.process === undefined) throw new Error("the server was ended");
     return this.process;
   }
 
-  /** Everything that the servers on this folder logged. */
+  /** Everything that the servers on this folder logged; of a cluster what both frontends did. */
   log(): string {
-    return this.earlierLogs + (this.process?.stderr() ?? "");
+    return this.earlierLogs + (this.process?.stderr() ?? "") + (this.otherFrontend?.stderr() ?? "");
   }
 
   /** Asks the server to end and waits for it. */
   async stop(name: "SIGINT" | "SIGTERM" = "SIGTERM"): Promise<Ending> {
+    this.otherFrontend?.signal(name);
     this.running.signal(name);
-    return await this.running.ended();
+    const [ending] = await Promise.all([this.running.ended(), this.otherFrontend?.ended()]);
+    await this.cluster?.endNodes("SIGTERM");
+    return ending;
   }
 
   /** Ends the server without warning. */
   async kill(): Promise<void> {
+    const killed = this.cluster?.endNodes("SIGKILL");
+    this.otherFrontend?.signal("SIGKILL");
     this.running.signal("SIGKILL");
-    await this.running.ended();
+    await Promise.all([this.running.ended(), this.otherFrontend?.ended(), killed]);
   }
 
   /** Starts a server on the same folder; the last one has to have ended. */
@@ -231,9 +253,7 @@ export class TestServer {
     this.process?.signal("SIGKILL"); // no effect on one that ended
     await this.process?.ended();
     this.process = undefined;
-    this.otherFrontend?.signal("SIGKILL");
-    await this.otherFrontend?.ended();
-    this.otherFrontend = undefined;
+    await this.endOther();
     await this.cluster?.end();
     this.cluster = undefined;
     await rm(this.folder, { recursive: true, force: true });
@@ -245,34 +265,53 @@ export class TestServer {
 
   /** The flags of a server on this folder. */
   async flags(): Promise<readonly string[]> {
-    const config = join(this.folder, "varve.toml");
-    await writeFile(config, this.options.config ?? "");
-    return ["--http-addr", "127.0.0.1:0", "--data-home", this.dataHome, "--config-file", config, ...(this.options.flags ?? [])];
+    await writeFile(this.configPath, this.options.config ?? "");
+    return this.flagsOn(this.dataHome);
+  }
+
+  private get configPath(): string {
+    return join(this.folder, "varve.toml");
+  }
+
+  private flagsOn(dataHome: string): readonly string[] {
+    return ["--http-addr", "127.0.0.1:0", "--data-home", dataHome, "--config-file", this.configPath, ...(this.options.flags ?? [])];
   }
 
   private async launch(): Promise<void> {
     const { env, wrapper, program } = this.options;
-    if (IN_CLUSTER) this.cluster ??= await TestCluster.start(this.folder, launchVarve);
+    const flags = await this.flags();
+    if (IN_CLUSTER) await this.launchBeside();
     const role = this.cluster === undefined ? [] : ["frontend", "start"];
-    this.process = launchVarve([...role, ...(await this.flags())], { ...this.cluster?.env, ...env }, "", wrapper, program);
+    this.process = launchVarve([...role, ...flags], { ...this.cluster?.env, ...env }, "", wrapper, program);
     const { address, grpc, mysql, postgres } = await this.process.logged("ready");
     this.address = String(address);
-    if (this.cluster !== undefined && this.otherFrontend === undefined) {
-      const { flags = [] } = this.options;
-      const own = ["--http-addr", "127.0.0.1:0", "--data-home", join(this.folder, "other"), ...flags];
-      this.otherFrontend = launchVarve(["frontend", "start", ...own], {
-        ...this.cluster.env,
-        VARVE__STORAGE__COPY_ROOT: join(this.dataHome, "copy"), // Both read and write files there.
-        VARVE__CLUSTER__NODE_ID: "other",
-        ...env,
-      });
-      this.otherAddress = String((await this.otherFrontend.logged("ready"))["address"]);
-    }
+    if (this.otherFrontend !== undefined) this.otherAddress = String((await this.otherFrontend.logged("ready"))["address"]);
     this.grpc = typeof grpc === "string" ? grpc : "";
     this.mysql = typeof mysql === "string" ? mysql : "";
     this.postgres = typeof postgres === "string" ? postgres : "";
     const ready = await fetch(`${this.address}/ready`);
     if (!ready.ok) throw new Error(`/ready of a ready server answered ${ready.status}: ${await ready.text()}`);
+  }
+
+  /** Starts what a cluster has beside its first frontend, and does not run yet. */
+  private async launchBeside(): Promise<void> {
+    const { env, wrapper, program } = this.options;
+    const launchNode: Launch = (args, own) => launchVarve(args, own, "", [], program);
+    if (this.cluster === undefined) this.cluster = await TestCluster.start(this.folder, launchNode, { configPath: this.configPath });
+    else if (this.cluster.nodes.length === 0) await this.cluster.startNodes(launchNode, this.configPath);
+    await this.endOther();
+    const own = {
+      VARVE__STORAGE__COPY_ROOT: join(this.dataHome, "copy"), // Both read and write files there.
+      VARVE__CLUSTER__NODE_ID: "other",
+    };
+    const flags = ["frontend", "start", ...this.flagsOn(join(this.folder, "other"))];
+    this.otherFrontend = launchVarve(flags, { ...this.cluster.env, ...own, ...env }, "", wrapper, program);
+  }
+
+  private async endOther(): Promise<void> {
+    this.otherFrontend?.signal("SIGKILL");
+    await this.otherFrontend?.ended();
+    this.otherFrontend = undefined;
   }
 }
 

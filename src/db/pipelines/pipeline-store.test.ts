@@ -86,6 +86,19 @@ test("what one server stores another uses soon, and what it removes it does not"
   expect([await b.text("p"), await b.text("p", version)]).toEqual([first, undefined]);
 });
 
+test("who looks at a pipeline sees what another server did just before, and rows come after it", async () => {
+  const { createdAtNanos } = await a.store.add("p", first);
+  expect(await b.text("p")).toBe(first);
+  await a.store.add("p", second);
+  const look = b.store.current("p", undefined);
+  expect([(await look).text, await b.text("p")]).toEqual([second, second]);
+  const version = versionText(createdAtNanos);
+  expect((await b.store.current("p", version)).text).toBe(first);
+  await a.store.remove("p", version);
+  expect(String(await errorOf(b.store.current("p", version)))).toContain(`Pipeline not found, name: p, version: ${version}`);
+  expect(String(await errorOf(b.store.current("x".repeat(300), undefined)))).toContain("version: latest");
+});
+
 test("what was stored last is the newest, also behind the clock of another server", async () => {
   a.clock.nanos += 60_000_000_000n;
   const ahead = await a.store.add("p", first);

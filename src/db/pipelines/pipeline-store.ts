@@ -69,10 +69,20 @@ export class PipelineStore {
    * @throws DbError InvalidArguments when there is none, when `version` is no version, or when its text does not compile
    */
   async get(name: string, version: string | undefined): Promise<StoredPipeline> {
-    const found = await this.find(name, version);
-    if (found !== undefined) return found;
-    const shown = version === undefined ? "latest" : versionText(parseVersion(version));
-    throw invalidArguments(`Pipeline not found, name: ${name.slice(0, 120)}, version: ${shown}`);
+    return foundOf(await this.find(name, version), name, version);
+  }
+
+  /**
+   * As `get`, but of the table as it is now: for those who look at pipelines, which they may have stored or removed through another server.
+   *
+   * @throws DbError as `get`, or what the table fails with
+   */
+  async current(name: string, version: string | undefined): Promise<StoredPipeline> {
+    const createdAt = version === undefined ? undefined : parseVersion(version);
+    if (name.length > PIPELINE_NAME_CHARACTERS_MAX) return foundOf(undefined, name, version);
+    const key = keyOf(name, createdAt);
+    this.looks.delete(key); // It may have begun before what its asker knows of.
+    return foundOf(await this.look(key, name, createdAt).answer, name, version);
   }
 
   /** As `get`; undefined when there is none. @throws DbError InvalidArguments */
@@ -199,6 +209,13 @@ const UNANSWERED: readonly StatusCode[] = [StatusCode.StorageUnavailable, Status
 
 function noAnswer(): DbError {
   return new DbError(StatusCode.StorageUnavailable, "cannot look at stored pipelines: no answer in time");
+}
+
+/** @throws DbError InvalidArguments where there is none */
+function foundOf(found: StoredPipeline | undefined, name: string, version: string | undefined): StoredPipeline {
+  if (found !== undefined) return found;
+  const shown = version === undefined ? "latest" : versionText(parseVersion(version));
+  throw invalidArguments(`Pipeline not found, name: ${name.slice(0, 120)}, version: ${shown}`);
 }
 
 /** @param createdAtNanos undefined: the newest */

@@ -19,7 +19,10 @@ afterAll(async () => {
 });
 
 const run = (args: readonly string[], signal?: AbortSignal): Promise<ToolEnding> =>
-  toolRun(importTool, ["--url", server.url, ...args], { env: { XDG_STATE_HOME: folder }, ...(signal === undefined ? {} : { signal }) });
+  toolRun(importTool, ["--url", server.processUrl, ...args], {
+    env: { XDG_STATE_HOME: folder },
+    ...(signal === undefined ? {} : { signal }),
+  });
 const ask = async (statement: string, database = "public"): Promise<string> =>
   (await toolRun(sql, ["--url", server.url, "--db", database, statement])).out;
 async function file(name: string, content: string | Uint8Array): Promise<string> {

@@ -7,6 +7,7 @@ import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import { openNatsPort } from "../../../src/cluster/nats/nats-port.ts";
 import { natsProgram } from "../../../src/tools/cluster/nats-program.ts";
 import type { NatsOptions } from "../../../src/cluster/nats/nats-options.ts";
+import { guard } from "../guard.ts";
 import { recordingLogger } from "../recording-logger.ts";
 
 /** Path of the server's program; undefined: there is none on this machine. */
@@ -111,6 +112,7 @@ export class NatsServers {
   async startOne(index: number): Promise<void> {
     const server = this.one(index);
     server.child = Bun.spawn([NATS_SERVER as string, "-c", server.configPath], { stdout: "ignore", stderr: "ignore" });
+    void guard(server.child); // Ends with it.
     const url = `http://127.0.0.1:${server.monitor}/healthz?js-server-only=true`;
     for (const until = systemClock.monotonicMillis() + START_MILLIS; ; ) {
       const isUp = await fetch(url).then(

@@ -11,8 +11,9 @@ const SHARDS = 3;
 /** A process of the program, as much of it as is needed here. */
 interface Part {
   logged(message: string): Promise<unknown>;
-  signal(name: "SIGKILL"): void;
+  signal(name: "SIGKILL" | "SIGTERM"): void;
   ended(): Promise<unknown>;
+  stderr(): string;
 }
 
 /** Runs the program. */
@@ -22,6 +23,8 @@ export type Launch = (args: readonly string[], env: Readonly<Record<string, stri
 export interface TestClusterOptions {
   readonly nodes?: number;
   readonly shards?: number;
+  /** The configuration file of its data nodes. */
+  readonly configPath?: string;
   /** Settings of all parts beside those of the cluster. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -30,12 +33,18 @@ export interface TestClusterOptions {
 export class TestCluster {
   /** Settings that make a process a part of it. */
   readonly env: Readonly<Record<string, string>>;
-  readonly nodes: readonly Part[];
+  /** Where all data files are. */
+  readonly store: string;
+  private readonly folder: string;
+  private readonly count: number;
   readonly nats: NatsServers;
+  private running: readonly Part[] = [];
 
-  private constructor(env: Readonly<Record<string, string>>, nodes: readonly Part[], nats: NatsServers) {
+  private constructor(folder: string, env: Readonly<Record<string, string>>, count: number, nats: NatsServers) {
+    this.folder = folder;
+    this.store = join(folder, "store");
     this.env = env;
-    this.nodes = nodes;
+    this.count = count;
     this.nats = nats;
   }
 
@@ -43,7 +52,7 @@ export class TestCluster {
   static async start(
     folder: string,
     launch: Launch,
-    { nodes = 2, shards = SHARDS, env: more = {} }: TestClusterOptions = {},
+    { nodes = 2, shards = SHARDS, configPath, env: more = {} }: TestClusterOptions = {},
   ): Promise<TestCluster> {
     const nats = await NatsServers.start({ maxFile: "32GB" });
     const env = {
@@ -58,23 +67,40 @@ export class TestCluster {
       VARVE__CLUSTER__LEASE_TIME: "2s",
       ...more,
     };
-    const ofNode = (index: number): Readonly<Record<string, string>> => ({
-      ...env,
-      VARVE__CLUSTER__NODE_ID: `node-${index}`,
-      VARVE__CLUSTER__BIND_ADDR: "127.0.0.1:0",
-      VARVE__CLUSTER__SHARED_DIR: join(folder, "store"),
-    });
-    const processes = Array.from({ length: nodes }, (_, index) =>
-      launch(["datanode", "start", "--data-home", join(folder, `node-${index}`)], ofNode(index)),
+    const cluster = new TestCluster(folder, env, nodes, nats);
+    await cluster.startNodes(launch, configPath);
+    return cluster;
+  }
+
+  /** The data nodes that run. */
+  get nodes(): readonly Part[] {
+    return this.running;
+  }
+
+  /** Starts the data nodes, for the first time or again once all have ended. */
+  async startNodes(launch: Launch, configPath?: string): Promise<void> {
+    const configured = configPath === undefined ? [] : ["--config-file", configPath];
+    this.running = Array.from({ length: this.count }, (_, index) =>
+      launch(["datanode", "start", "--data-home", join(this.folder, `node-${index}`), ...configured], {
+        ...this.env,
+        VARVE__CLUSTER__NODE_ID: `node-${index}`,
+        VARVE__CLUSTER__BIND_ADDR: "127.0.0.1:0",
+        VARVE__CLUSTER__SHARED_DIR: this.store,
+      }),
     );
-    await Promise.all(processes.map((process) => process.logged("ready")));
-    return new TestCluster(env, processes, nats);
+    await Promise.all(this.running.map((node) => node.logged("ready")));
+  }
+
+  /** Ends the data nodes; what is acknowledged is in their files or in the log. */
+  async endNodes(name: "SIGKILL" | "SIGTERM"): Promise<void> {
+    for (const node of this.running) node.signal(name);
+    await Promise.all(this.running.map((node) => node.ended()));
+    this.running = [];
   }
 
   /** Kills all of it. */
   async end(): Promise<void> {
-    for (const node of this.nodes) node.signal("SIGKILL");
-    await Promise.all(this.nodes.map((node) => node.ended()));
+    await this.endNodes("SIGKILL");
     await this.nats.dispose();
   }
 }

@@ -77,7 +77,7 @@ function formOf(text: string): Readonly<Record<string, string>> | undefined {
 async function trialOfForm(form: Readonly<Record<string, string>>, store: PipelineStore): Promise<Trial> {
   const { data = "", data_type: type = "application/json", pipeline, pipeline_name: name = "", pipeline_version: version } = form;
   const rows = rowsOf(data, type, false);
-  if (pipeline === undefined) return { rows, pipeline: await store.ready(name, version), isInline: false };
+  if (pipeline === undefined) return { rows, pipeline: await storedNow(store, name, version), isInline: false };
   const compiled = await named(true, "build", () => compilePipeline(pipeline));
   return { rows, pipeline: await store.withTargets(compiled), isInline: true };
 }
@@ -87,7 +87,12 @@ async function trialOfQuery(exchange: Exchange, store: PipelineStore, text: stri
   const name = pipelineNameOf(rawQuery, request.headers);
   if (name === undefined) throw invalidParameter("pipeline_name is required");
   const rows = rowsOf(text, type, flagOf(rawQuery, "ignore_errors"));
-  return { rows, pipeline: await store.ready(name, valueOf(rawQuery, "version")), isInline: false };
+  return { rows, pipeline: await storedNow(store, name, valueOf(rawQuery, "version")), isInline: false };
+}
+
+/** A pipeline as it is stored now: whoever tries one has often stored it just before. @throws DbError InvalidArguments */
+async function storedNow(store: PipelineStore, name: string, version: string | undefined): Promise<ReadyPipeline> {
+  return store.withTargets((await store.current(name, version)).compiled);
 }
 
 /** @throws DbError InvalidArguments */

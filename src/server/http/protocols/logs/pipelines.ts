@@ -59,7 +59,7 @@ async function add(exchange: Exchange, { options, store }: PipelineEndpoint): Pr
 async function show(exchange: Exchange, { options, store }: PipelineEndpoint): Promise<Reply> {
   options.db.authorize(sessionOf(exchange), "read");
   const version = valueOf(exchange.rawQuery, "version");
-  const stored = await store.get(nameOf(exchange), version);
+  const stored = await store.current(nameOf(exchange), version);
   const item = { ...itemOf(stored), ...(version === undefined ? {} : { version }), pipeline: stored.text };
   return listed(exchange, options, [item]);
 }
@@ -80,7 +80,7 @@ async function ddl(exchange: Exchange, { options, store }: PipelineEndpoint): Pr
   if (table === undefined) throw invalidParameter("table name is required");
   const name = nameOf(exchange);
   if (name.startsWith(BUILT_IN_PREFIX)) throw invalidParameter("built-in pipelines don't have fixed table schema");
-  const { compiled } = await store.get(name, valueOf(exchange.rawQuery, "version"));
+  const { compiled } = await store.current(name, valueOf(exchange.rawQuery, "version"));
   const columns = compiled.columns(influx.timeColumn);
   if (columns === undefined) throw invalidParameter("auto transform doesn't have fixed table schema");
   const sql = pipelineTableText(exchange.database, table, columns);
