@@ -23,12 +23,13 @@ import { PlanRun } from "../../query/workers/plan-run.ts";
 import type { SpillStore } from "../../table/spill-space.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { FRAME, type Frame } from "../wire/frames.ts";
-import { decodeCall, decodeFragment, encodeAnswer, valueBytes } from "../wire/requests.ts";
+import { decodeCall, decodeFragments, encodeAnswer, valueBytes } from "../wire/requests.ts";
 import type { FragmentRequest, ShardCall, ShardMoment } from "../wire/shard-request.ts";
 import { fragmentEnd, toldError as toldErrorShape } from "../wire/shapes.ts";
 import { FragmentFrames } from "./fragment-frames.ts";
 import { gatheredBytes } from "./gathered-bytes.ts";
 import { REACH_MILLIS } from "./limits.ts";
+import { partsInOrder } from "./parts-in-order.ts";
 import type { AskedRequest, BegunRequest, RunningRequests } from "./running-requests.ts";
 import type { ServeMetrics } from "./serve-metrics.ts";
 import { doCall } from "./shard-calls.ts";
@@ -88,15 +89,19 @@ export class ShardService {
   }
 
   /**
-   * The answer to a fragment, in pieces; each is valid until the next one is asked for. Ends early when the signal fires.
+   * The answer to a fragment over some shards, in pieces; each is valid until the next one is asked for. Ends early when the signal fires.
    *
    * @param peer who asks
    */
   fragment(request: Uint8Array, peer: string, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const frames = async function* (this: ShardService): AsyncGenerator<Frame> {
-      const fragment = decodeFragment(request);
-      const asked = { kind: "fragment" as const, shard: fragment.shard, tableId: fragment.tableId, peer };
-      yield* this.served(asked, fragment, signal, (work) => this.rows(fragment, work));
+      const { shards, ...same } = decodeFragments(request);
+      const parts = shards.map((own) => {
+        const fragment: FragmentRequest = { ...same, ...own };
+        const asked = { kind: "fragment" as const, shard: own.shard, tableId: same.tableId, peer };
+        return this.served(asked, fragment, signal, (work) => this.rows(fragment, work));
+      });
+      yield* partsInOrder(parts);
     };
     return this.bytes(frames.call(this), signal);
   }
