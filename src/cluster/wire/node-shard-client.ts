@@ -14,7 +14,6 @@
  * What changes rows by what it finds there (delete, truncate) is asked again only where it is sure that nothing had begun.
  */
 import { DbError } from "../../base/error.ts";
-import type { DataType } from "../../column/data-type.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -64,7 +63,6 @@ export class NodeShardClient implements ShardClient {
   readonly shards: number;
   private readonly parts: ShardClientParts;
   private readonly questions: SharedQuestions<number, number>;
-  private readonly types: WeakMap<Uint8Array, readonly DataType[]> = new WeakMap();
 
   constructor(parts: ShardClientParts) {
     this.parts = parts;
@@ -136,7 +134,7 @@ export class NodeShardClient implements ShardClient {
     part: AsyncGenerator<ReadFrame> | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<FragmentPiece> {
-    const types = this.typesOf(request.plan);
+    const types = typesOfPlan(request.plan);
     let shared = part;
     let body: Uint8Array<ArrayBuffer> | undefined;
     for (;;) {
@@ -199,13 +197,6 @@ export class NodeShardClient implements ShardClient {
         await search.again(error);
       }
     }
-  }
-
-  /** Of the rows of a plan; the shards of a table are asked the same bytes. */
-  private typesOf(plan: Uint8Array): readonly DataType[] {
-    const types = this.types.get(plan) ?? typesOfPlan(plan);
-    this.types.set(plan, types);
-    return types;
   }
 
   private search(shard: number, signal: AbortSignal): OwnerSearch {

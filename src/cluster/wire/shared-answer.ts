@@ -33,7 +33,7 @@ export class SharedAnswer {
   private reads = 0;
   /** The part that the next frame is of. */
   private comes = 0;
-  private failure: unknown;
+  private failure: Error | undefined;
 
   /**
    * @param frames of all parts; begun by the reader of the first
@@ -81,7 +81,7 @@ export class SharedAnswer {
       if (next.done !== true) return next.value;
       throw new NotAnswered("its node ended an answer before it had come to all shards", true);
     } catch (error) {
-      this.failure = error;
+      this.failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     }
   }
