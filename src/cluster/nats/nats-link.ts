@@ -257,6 +257,8 @@ function connectionOptions({ servers, credentials, tls, name }: LinkOptions): Co
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MILLIS,
     reconnectJitter: RECONNECT_MILLIS,
+    // Else the client makes an error for each request, before anything failed: 3 % of a frontend's time in a point query.
+    noAsyncTraces: true,
     ignoreAuthErrorAbort: true, // Servers that come back may know their accounts a little later.
     ...(tls === undefined ? {} : { tls: defined({ ca: tls.ca, cert: tls.cert, key: tls.key }) }),
     ...signIn(credentials),

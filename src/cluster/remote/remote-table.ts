@@ -17,6 +17,7 @@ import type { ScanBatch, ScanMetrics, ScanRequest, TimeRange } from "../../table
 import { type TableSchema, timeIndexOf } from "../../table/schema.ts";
 import type { SeriesView } from "../../table/series-view.ts";
 import type { SharedScan, ShareLimits } from "../../table/shared-scan.ts";
+import type { ShardClient } from "../wire/shard-client.ts";
 import type { FragmentPiece, FragmentRequest } from "../wire/shard-request.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { OwnTests } from "./own-tests.ts";
@@ -44,6 +45,14 @@ export interface RemoteParts {
   readonly access: ShardAccess;
   readonly facts: RemoteFacts;
   readonly memory: SeriesMemory;
+}
+
+/** The pieces of an answer that goes well. @throws DbError what it failed with */
+export async function* piecesOf(answer: AsyncIterable<FragmentPiece>): AsyncGenerator<AnswerPiece> {
+  for await (const piece of answer) {
+    if (piece.kind === "failed") throw errorOfTold(piece.error);
+    yield piece;
+  }
 }
 
 /** See the file header. */
@@ -211,14 +220,19 @@ export class RemoteTable implements Table, SeriesKeeper {
 
   /** The answer to a fragment over its rows. @throws DbError what running it threw, StorageUnavailable, Cancelled */
   async *pieces(job: PlainJob, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
-    const { access } = this.parts;
-    const { plan, environment, memoryBytesMax, wantsMetrics, wantsRuns } = job;
+    const request = await this.request(job, signal);
+    yield* piecesOf(this.client.fragment(request, signal));
+  }
+
+  /** A fragment over its rows, to be asked now. @throws DbError TableNotFound, StorageUnavailable, Cancelled */
+  async request({ plan, environment, memoryBytesMax, wantsMetrics, wantsRuns }: PlainJob, signal: AbortSignal): Promise<FragmentRequest> {
     const place = await waitWithin(this.place(), { signal });
-    const request = { ...place, plan, environment, memoryBytesMax, wantsMetrics, wantsRuns };
-    for await (const piece of access.client.fragment(request, signal)) {
-      if (piece.kind === "failed") throw errorOfTold(piece.error);
-      yield piece;
-    }
+    return { ...place, plan, environment, memoryBytesMax, wantsMetrics, wantsRuns };
+  }
+
+  /** The way to its rows. */
+  get client(): ShardClient {
+    return this.parts.access.client;
   }
 
   /** What a call begins with. @throws DbError TableNotFound, StorageUnavailable */

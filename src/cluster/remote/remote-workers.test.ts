@@ -94,6 +94,22 @@ test("newest rows are looked for where they are: each shard is asked once, and n
   }
 });
 
+test("what reads all shards in their order asks for all together; what may have enough early, or merges them, does not", async () => {
+  for (const [sql, together] of [
+    ["SELECT host, sum(a) FROM m GROUP BY host", [SHARDS]],
+    ["SELECT count(*) FROM m", [SHARDS]],
+    ["SELECT * FROM m WHERE host = 'h5' ORDER BY ts DESC LIMIT 1", [SHARDS]],
+    ["SELECT a FROM m ORDER BY x LIMIT 3", [SHARDS]],
+    ["SELECT sum(a) FROM m WHERE host = 'h5' AND zone = 'z1'", [1]],
+    ["SELECT * FROM m WHERE a > 990", []],
+    ["SELECT host, zone, ts FROM m WHERE a > 990 ORDER BY host, zone, ts", []],
+  ] as const) {
+    const asked = remote.shards.together.length;
+    await there(sql);
+    expect([sql, remote.shards.together.slice(asked)]).toEqual([sql, [...together]]);
+  }
+});
+
 test("EXPLAIN ANALYZE tells in how many parts it ran", async () => {
   const { rows } = await there("EXPLAIN ANALYZE SELECT host, sum(a) FROM m WHERE a > 3 GROUP BY host");
   expect(String(rows[0]?.[2])).toMatch(/AggregateExec[^\n]*tasks: 3\b/);

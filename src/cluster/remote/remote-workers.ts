@@ -10,6 +10,7 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { JoinedSnapshot } from "../../engine/joined/joined-share.ts";
 import type { FragmentJob, OpenFragment, PlainBatch, Pulled, QueryWorkers } from "../../query/operator/contract/query-workers.ts";
 import type { ScanPart, ShareLimits } from "../../table/shared-scan.ts";
+import { GatheredParts } from "./gathered-parts.ts";
 import { type AnswerPiece, RemoteSnapshot } from "./remote-table.ts";
 import { StreamSeries } from "./stream-series.ts";
 
@@ -40,6 +41,8 @@ class RemoteFragment implements OpenFragment {
   private readonly job: FragmentJob;
   private readonly ending: AbortController = new AbortController();
   private readonly streams: Map<number, PartStream> = new Map();
+  /** Parts that begin in this turn of the loop. */
+  private gathered: GatheredParts | undefined;
 
   constructor(job: FragmentJob) {
     this.job = job;
@@ -50,10 +53,18 @@ class RemoteFragment implements OpenFragment {
     if (this.ending.signal.aborted) throw new DbError(StatusCode.Cancelled, "cannot go on with a query that is over");
     let stream = this.streams.get(index);
     if (stream === undefined) {
-      stream = new PartStream(this.job, snapshotOf(this.job, part), this.ending.signal);
+      const snapshot = snapshotOf(this.job, part);
+      stream = new PartStream(snapshot, this.pieces(snapshot));
       this.streams.set(index, stream);
     }
     return stream.pull(bytesMax);
+  }
+
+  private pieces({ table }: RemoteSnapshot): AsyncGenerator<AnswerPiece> {
+    const { signal } = this.ending;
+    if (this.job.isReadInOrder !== true) return table.pieces(this.job, signal);
+    if (this.gathered?.isOpen !== true) this.gathered = new GatheredParts(this.job, signal);
+    return this.gathered.add(table);
   }
 
   async close(): Promise<void> {
@@ -74,10 +85,10 @@ class PartStream {
   private readonly snapshot: RemoteSnapshot;
   private readonly series: StreamSeries;
 
-  constructor(job: FragmentJob, snapshot: RemoteSnapshot, signal: AbortSignal) {
+  constructor(snapshot: RemoteSnapshot, pieces: AsyncGenerator<AnswerPiece>) {
     this.snapshot = snapshot;
     this.series = new StreamSeries(snapshot.series);
-    this.pieces = snapshot.table.pieces(job, signal);
+    this.pieces = pieces;
   }
 
   /** As `OpenFragment.pull`. */

@@ -23,16 +23,17 @@ import { PlanRun } from "../../query/workers/plan-run.ts";
 import type { SpillStore } from "../../table/spill-space.ts";
 import type { ShardHost } from "../shard/shard-host.ts";
 import { FRAME, type Frame } from "../wire/frames.ts";
-import { decodeCall, decodeFragment, encodeAnswer, valueBytes } from "../wire/requests.ts";
+import { decodeCall, decodeFragments, encodeAnswer, valueBytes } from "../wire/requests.ts";
 import type { FragmentRequest, ShardCall, ShardMoment } from "../wire/shard-request.ts";
 import { fragmentEnd, toldError as toldErrorShape } from "../wire/shapes.ts";
 import { FragmentFrames } from "./fragment-frames.ts";
 import { gatheredBytes } from "./gathered-bytes.ts";
 import { REACH_MILLIS } from "./limits.ts";
+import { partsInOrder } from "./parts-in-order.ts";
 import type { AskedRequest, BegunRequest, RunningRequests } from "./running-requests.ts";
 import type { ServeMetrics } from "./serve-metrics.ts";
 import { doCall } from "./shard-calls.ts";
-import { planOver } from "./shard-tables.ts";
+import { SharedPlan } from "./shared-plan.ts";
 import { StreamSeries } from "./stream-series.ts";
 
 /** Shards that are open here. */
@@ -88,15 +89,20 @@ export class ShardService {
   }
 
   /**
-   * The answer to a fragment, in pieces; each is valid until the next one is asked for. Ends early when the signal fires.
+   * The answer to a fragment over some shards, in pieces; each is valid until the next one is asked for. Ends early when the signal fires.
    *
    * @param peer who asks
    */
   fragment(request: Uint8Array, peer: string, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const frames = async function* (this: ShardService): AsyncGenerator<Frame> {
-      const fragment = decodeFragment(request);
-      const asked = { kind: "fragment" as const, shard: fragment.shard, tableId: fragment.tableId, peer };
-      yield* this.served(asked, fragment, signal, (work) => this.rows(fragment, work));
+      const { shards, ...same } = decodeFragments(request);
+      const plan = new SharedPlan(same.plan, same.tableId);
+      const parts = shards.map((own) => {
+        const fragment: FragmentRequest = { ...same, ...own };
+        const asked = { kind: "fragment" as const, shard: own.shard, tableId: same.tableId, peer };
+        return this.served(asked, fragment, signal, (work) => this.rows(fragment, plan, work));
+      });
+      yield* partsInOrder(parts);
     };
     return this.bytes(frames.call(this), signal);
   }
@@ -209,7 +215,7 @@ export class ShardService {
     }
   }
 
-  private async *rows(fragment: FragmentRequest, { host, signal, begun }: Work): AsyncGenerator<Frame> {
+  private async *rows(fragment: FragmentRequest, shared: SharedPlan, { host, signal, begun }: Work): AsyncGenerator<Frame> {
     const { scheduler, workers } = this.parts;
     const { clock } = scheduler;
     const room = this.room(fragment.memoryBytesMax, begun);
@@ -218,7 +224,7 @@ export class ShardService {
     try {
       const { budget, spill } = room;
       const table = host.table(fragment.tableId);
-      const plan = planOver(fragment.plan, fragment.tableId, table, budget.part("plan").reserve);
+      const plan = shared.over(table, budget.part("plan").reserve);
       const parts = { signal, clock, pace: new Pace(scheduler), budget, spill, workers: fragment.wantsRuns ? undefined : workers };
       run = new PlanRun(plan, fragment, parts);
       // Rows of the scan are numbered as the run's own context has it.

@@ -7,7 +7,7 @@ import { tableId } from "../../base/units.ts";
 import { STRING } from "../../column/data-type.ts";
 import { FragmentReader, readAnswer } from "./answer-reader.ts";
 import { FrameReader } from "./frames.ts";
-import { decodeCall, decodeFragment } from "./requests.ts";
+import { decodeCall, decodeFragments } from "./requests.ts";
 import type { FragmentPiece } from "./shard-request.ts";
 
 const lines = (await Bun.file(new URL("fixtures/v1.hex", import.meta.url)).text()).trim().split("\n");
@@ -30,8 +30,12 @@ const MOMENT = { shard: 3, catalogVersion: 17, least: 1_099_511_627_776 };
 const ENVIRONMENT = { now: 1_700_000_000_000_000_000n, timeZone: "Europe/Berlin", database: "public" };
 
 test("a fragment", () => {
-  expect(decodeFragment(bytesOf("fragment"))).toEqual({
-    ...MOMENT,
+  expect(decodeFragments(bytesOf("fragment"))).toEqual({
+    catalogVersion: 17,
+    shards: [
+      { shard: 3, least: 1_099_511_627_776 },
+      { shard: 12, least: 0 },
+    ],
     tableId: tableId(1024),
     plan: Uint8Array.of(1, 2, 3),
     environment: { ...ENVIRONMENT, isPostgres: true, client: { id: 7 } },

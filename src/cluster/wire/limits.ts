@@ -29,6 +29,9 @@ export const FRAME_BYTES_MAX: number = PLAN_BYTES_MAX + 64;
 /** Most bytes of a request: a plan, or keys of rows. Error: InvalidArguments. */
 export const REQUEST_BYTES_MAX: number = PLAN_BYTES_MAX + 64;
 
+/** Most shards of one request: all that a cluster may have. Error: InvalidArguments. */
+export const SHARDS_IN_REQUEST_MAX = 1024;
+
 /** Most series of one frame. Reason: whoever reads makes arrays of so many before it has seen their tags. */
 export const SERIES_IN_FRAME_MAX = 4096;
 

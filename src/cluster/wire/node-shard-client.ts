@@ -9,24 +9,26 @@
  * A node that says nothing is left as soon as another one owns the shard: one that hangs is not waited for.
  * A request that was under way on several nodes when they went away is not given to another one: it may be why they did.
  *
+ * Fragments over shards of one owner go as one request, at first: what it refuses, or goes away with, each shard asks for by itself.
+ *
  * What changes rows by what it finds there (delete, truncate) is asked again only where it is sure that nothing had begun.
  */
 import { DbError, errorText } from "../../base/error.ts";
-import type { DataType } from "../../column/data-type.ts";
 import { errorOfTold } from "../../base/told-error.ts";
 import { StatusCode } from "../../base/status-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { LogService } from "../port/log-service.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import { FragmentReader, readAnswer } from "./answer-reader.ts";
-import { FRAME, FrameReader, type ReadFrame } from "./frames.ts";
+import { FrameReader, type ReadFrame } from "./frames.ts";
 import { AGAIN_MILLIS, OWNER_MILLIS } from "./limits.ts";
 import { type NodeRequest, type NodeTransport, NotAnswered } from "./node-transport.ts";
-import { encodeCall, encodeFragment } from "./requests.ts";
+import { encodeCall, encodeFragments } from "./requests.ts";
 import { Attempt, type Owners, OwnerSearch } from "./owner-search.ts";
 import { typesOfPlan } from "./plan-types.ts";
 import type { ShardClient } from "./shard-client.ts";
-import type { FragmentPiece, FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
+import type { FragmentPiece, FragmentRequest, FragmentsRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
+import { LAST_FRAMES, SharedAnswer } from "./shared-answer.ts";
 import { SharedQuestions } from "./shared-questions.ts";
 
 /** What a client is made of. */
@@ -56,15 +58,13 @@ const MAY_REPEAT: Readonly<Record<ShardCall["kind"], boolean>> = {
   "delete-keys": false,
 };
 
-/** Behind which nothing follows in an answer. */
-const LAST_FRAMES: ReadonlySet<number> = new Set([FRAME.end, FRAME.answer, FRAME.failed, FRAME.refused]);
+const FRAGMENT_PATH = "/v1/shard/fragment";
 
 /** See the file header. */
 export class NodeShardClient implements ShardClient {
   readonly shards: number;
   private readonly parts: ShardClientParts;
   private readonly questions: SharedQuestions<number, number>;
-  private readonly types: WeakMap<Uint8Array, readonly DataType[]> = new WeakMap();
 
   constructor(parts: ShardClientParts) {
     this.parts = parts;
@@ -94,28 +94,82 @@ export class NodeShardClient implements ShardClient {
     }
   }
 
-  async *fragment(request: FragmentRequest, signal: AbortSignal): AsyncGenerator<FragmentPiece> {
-    const types = this.typesOf(request.plan);
-    const body = encodeFragment(request);
-    const search = this.search(request.shard, signal);
+  fragment(request: FragmentRequest, signal: AbortSignal): AsyncGenerator<FragmentPiece> {
+    return this.pieces(request, this.search(request.shard, signal), undefined, signal);
+  }
+
+  fragments(requests: readonly FragmentRequest[], signal: AbortSignal): readonly AsyncGenerator<FragmentPiece>[] {
+    const answers: AsyncGenerator<FragmentPiece>[] = [];
+    for (const [address, places] of this.placesByOwner(requests)) {
+      const own = places.map((place) => requests[place] as FragmentRequest);
+      const searches = own.map(({ shard }) => this.search(shard, signal));
+      const shared = address === undefined || own.length === 1 ? undefined : this.shared(address, own, searches, signal);
+      for (const [i, place] of places.entries()) {
+        answers[place] = this.pieces(own[i] as FragmentRequest, searches[i] as OwnerSearch, shared?.part(i), signal);
+      }
+    }
+    return answers;
+  }
+
+  /** Places of requests, by who owns their shards now. */
+  private placesByOwner(requests: readonly FragmentRequest[]): ReadonlyMap<string | undefined, readonly number[]> {
+    const { owners } = this.parts;
+    return Map.groupBy(requests.keys(), (place) => owners.ownerOf((requests[place] as FragmentRequest).shard)?.address);
+  }
+
+  /** One request over shards of one owner. */
+  private shared(
+    address: string,
+    requests: readonly FragmentRequest[],
+    searches: readonly OwnerSearch[],
+    signal: AbortSignal,
+  ): SharedAnswer {
+    const shards = requests.map(({ shard }) => shard);
+    const frames = this.frames({ address, path: FRAGMENT_PATH, body: bodyOf(requests), mayReuse: true }, shards, true, signal);
+    return new SharedAnswer(
+      frames,
+      searches.map((search) => () => search.heard()),
+      signal,
+    );
+  }
+
+  /** @param part what comes of it in an answer that it shares with others, and is looked at first */
+  private async *pieces(
+    request: FragmentRequest,
+    search: OwnerSearch,
+    part: AsyncGenerator<ReadFrame> | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<FragmentPiece> {
+    const types = typesOfPlan(request.plan);
+    let shared = part;
+    let body: Uint8Array<ArrayBuffer> | undefined;
     for (;;) {
-      const address = await search.owner();
       let isOut = false;
+      const first = shared;
+      shared = undefined;
       try {
         const reader = new FragmentReader(types);
-        for await (const frame of this.frames({ address, path: "/v1/shard/fragment", body, mayReuse: true }, request.shard, true, signal)) {
+        let frames = first;
+        if (frames === undefined) {
+          body ??= bodyOf([request]);
+          const address = await search.owner();
+          frames = this.frames({ address, path: FRAGMENT_PATH, body, mayReuse: true }, [request.shard], true, signal);
+        }
+        for await (const frame of frames) {
           const piece = reader.read(frame);
           if (piece.kind !== "refused") search.heard();
           if (piece.kind === "alive") continue;
           if (piece.kind === "failed") throw errorOfTold(piece.error);
           if (piece.kind === "refused") throw refusalOf(piece.error.message, errorOfTold(piece.error));
           isOut = true;
+          if (piece.kind === "end") await frames.return(undefined); // Nobody may ask for more, and others may wait behind it.
           yield piece;
           if (piece.kind === "end") return;
         }
-        throw new NotAnswered(`node ${address} ended its answer before the end`, true);
+        throw new NotAnswered(`the owner of shard ${request.shard} ended its answer before the end`, true);
       } catch (error) {
         if (!(error instanceof NotAnswered)) throw error;
+        if (first !== undefined) search.begin();
         if (isOut) throw cutOff(request.shard, error);
         await search.again(error);
       }
@@ -132,7 +186,7 @@ export class NodeShardClient implements ShardClient {
       try {
         for await (const frame of this.frames(
           { address, path: "/v1/shard/call", body, mayReuse: mayRepeat },
-          call.shard,
+          [call.shard],
           mayRepeat,
           signal,
         )) {
@@ -151,32 +205,34 @@ export class NodeShardClient implements ShardClient {
     }
   }
 
-  /** Of the rows of a plan; the shards of a table are asked the same bytes. */
-  private typesOf(plan: Uint8Array): readonly DataType[] {
-    const types = this.types.get(plan) ?? typesOfPlan(plan);
-    this.types.set(plan, types);
-    return types;
-  }
-
   private search(shard: number, signal: AbortSignal): OwnerSearch {
     const { owners, clock, ownerMillis } = this.parts;
     return new OwnerSearch(shard, { owners, clock, millis: ownerMillis ?? OWNER_MILLIS }, signal);
   }
 
-  /** @param mayLeave whether it may be left to ask another node */
-  private async *frames(request: NodeRequest, shard: number, mayLeave: boolean, signal: AbortSignal): AsyncGenerator<ReadFrame> {
+  /**
+   * @param shards each of which has a last frame
+   * @param mayLeave whether it may be left to ask another node
+   */
+  private async *frames(
+    request: NodeRequest,
+    shards: readonly number[],
+    mayLeave: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<ReadFrame> {
     const { owners, clock, transport } = this.parts;
-    const attempt = new Attempt(request.address, shard, { owners, clock }, signal);
+    const attempt = new Attempt(request.address, shards, { owners, clock }, signal);
     if (mayLeave) attempt.watch();
     const reader = new FrameReader(`node ${request.address}`);
     const pieces = transport.ask(request, attempt.signal)[Symbol.asyncIterator]();
+    let open = shards.length;
     let isAnswered = false;
     try {
       for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
         attempt.rests(); // The time until the next piece is asked for is the reader's.
         reader.add(next.value);
         for (let frame = reader.next(); frame !== undefined; frame = reader.next()) {
-          isAnswered = LAST_FRAMES.has(frame.kind);
+          isAnswered = LAST_FRAMES.has(frame.kind) && --open === 0;
           if (isAnswered) {
             attempt.end(); // What its reader fires from here on is not meant for the node.
             void readOut(pieces);
@@ -194,6 +250,13 @@ export class NodeShardClient implements ShardClient {
       if (!isAnswered) await pieces.return?.();
     }
   }
+}
+
+/** The bytes of requests for one plan, over their shards. */
+function bodyOf(requests: readonly FragmentRequest[]): Uint8Array<ArrayBuffer> {
+  const [{ shard: _, least: __, ...same }] = requests as readonly [FragmentRequest];
+  const shards: FragmentsRequest["shards"] = requests.map(({ shard, least }) => ({ shard, least }));
+  return encodeFragments({ ...same, shards });
 }
 
 /**

@@ -55,6 +55,11 @@ export class OwnerSearch {
     }
   }
 
+  /** Says that it begins now: until now the request was part of another one. */
+  begin(): void {
+    this.since = this.parts.clock.monotonicMillis();
+  }
+
   /** Says that a node works on the request. */
   heard(): void {
     this.heardMillis = this.parts.clock.monotonicMillis();
@@ -95,12 +100,12 @@ export class OwnerSearch {
   }
 }
 
-/** A request that one node has. It is left when the node says nothing for `QUIET_MILLIS` and another one owns the shard. */
+/** A request that one node has. It is left when the node says nothing for `QUIET_MILLIS` and another one owns one of the shards. */
 export class Attempt {
   /** Why it was left; undefined: it was not. */
   left: NotAnswered | undefined;
   private readonly address: string;
-  private readonly shard: number;
+  private readonly shards: readonly number[];
   private readonly parts: Pick<SearchParts, "owners" | "clock">;
   private readonly controller: AbortController = new AbortController();
   private readonly outer: AbortSignal;
@@ -110,9 +115,9 @@ export class Attempt {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isOver = false;
 
-  constructor(address: string, shard: number, parts: Pick<SearchParts, "owners" | "clock">, signal: AbortSignal) {
+  constructor(address: string, shards: readonly number[], parts: Pick<SearchParts, "owners" | "clock">, signal: AbortSignal) {
     this.address = address;
-    this.shard = shard;
+    this.shards = shards;
     this.parts = parts;
     this.outer = signal;
     if (signal.aborted) this.follow();
@@ -151,15 +156,24 @@ export class Attempt {
 
   private look(): void {
     clearTimeout(this.timer);
-    const owner = this.parts.owners.ownerOf(this.shard)?.address;
-    if (this.isOver || owner === undefined || owner === this.address) return;
+    const moved = this.isOver ? undefined : this.moved();
+    if (moved === undefined) return;
     const { waitsSince } = this;
     const quiet = waitsSince === undefined ? 0 : this.parts.clock.monotonicMillis() - waitsSince;
     if (quiet < QUIET_MILLIS) {
       this.timer = setTimeout(() => this.look(), QUIET_MILLIS - quiet);
       return;
     }
-    this.left = new NotAnswered(`node ${this.address} says nothing, and node ${owner} owns the shard now`, true);
+    this.left = new NotAnswered(`node ${this.address} says nothing, and node ${moved.owner} owns shard ${moved.shard} now`, true);
     this.controller.abort();
+  }
+
+  /** The first of its shards that another node owns. */
+  private moved(): { readonly shard: number; readonly owner: string } | undefined {
+    for (const shard of this.shards) {
+      const owner = this.parts.owners.ownerOf(shard)?.address;
+      if (owner !== undefined && owner !== this.address) return { shard, owner };
+    }
+    return undefined;
   }
 }

@@ -1,6 +1,9 @@
-/** The types of the columns that a plan gives, by its bytes: what comes is checked against them. */
+/**
+ * The types of the columns that a plan gives, by its bytes: what comes is checked against them. One that was written here is not read: that
+ * took 5 % of a frontend's time in a point query.
+ */
 import type { DataType } from "../../column/data-type.ts";
-import { decodePlan } from "../../query/operator/contract/plan-bytes.ts";
+import { columnsWritten, decodePlan } from "../../query/operator/contract/plan-bytes.ts";
 import type { ScannedTable } from "../../table/catalog.ts";
 
 /** Of plans that somebody holds: one goes to all shards. */
@@ -10,7 +13,8 @@ const known = new WeakMap<Uint8Array, readonly DataType[]>();
 export function typesOfPlan(plan: Uint8Array): readonly DataType[] {
   const types = known.get(plan);
   if (types !== undefined) return types;
-  const made = decodePlan(plan, { table: () => NO_TABLE }).columns.map(({ type }) => type);
+  const columns = columnsWritten(plan) ?? decodePlan(plan, { table: () => NO_TABLE }).columns;
+  const made = columns.map(({ type }) => type);
   known.set(plan, made);
   return made;
 }

@@ -7,17 +7,21 @@ import { tableId } from "../../base/units.ts";
 import { toldError } from "../../base/told-error.ts";
 import { FragmentReader, readAnswer } from "./answer-reader.ts";
 import { FRAME } from "./frames.ts";
-import { decodeAnswer, decodeCall, decodeFragment, encodeAnswer, encodeCall, encodeFragment, readValue, valueBytes } from "./requests.ts";
+import { decodeAnswer, decodeCall, decodeFragments, encodeAnswer, encodeCall, encodeFragments, readValue, valueBytes } from "./requests.ts";
 import { toldError as toldErrorShape } from "./shapes.ts";
-import type { FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
+import type { FragmentsRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
 
 const ENVIRONMENT = { now: 1_700_000_000_000_000_000n, timeZone: "UTC", database: "public" };
 const ID = tableId(1024);
 const PLAN = Uint8Array.of(1, 2, 3);
 const MOMENT = { shard: 3, catalogVersion: 17, least: 2 ** 40 };
 
-const FRAGMENT: FragmentRequest = {
-  ...MOMENT,
+const FRAGMENT: FragmentsRequest = {
+  catalogVersion: 17,
+  shards: [
+    { shard: 3, least: 2 ** 40 },
+    { shard: 65_535, least: 0 },
+  ],
   tableId: ID,
   plan: PLAN,
   environment: ENVIRONMENT,
@@ -67,21 +71,31 @@ const ANSWERS: { readonly [K in ShardCall["kind"]]: ShardAnswers[K] } = {
 };
 
 test("a fragment comes back", () => {
-  expect(decodeFragment(encodeFragment(FRAGMENT))).toEqual(FRAGMENT);
+  expect(decodeFragments(encodeFragments(FRAGMENT))).toEqual(FRAGMENT);
 });
 
 test("what only the frontend has does not go along", () => {
   const environment = { ...ENVIRONMENT, attributes: new Map([["a", "b"]]), planSize: { add: () => undefined } };
-  expect(decodeFragment(encodeFragment({ ...FRAGMENT, environment })).environment).toEqual(ENVIRONMENT);
+  expect(decodeFragments(encodeFragments({ ...FRAGMENT, environment })).environment).toEqual(ENVIRONMENT);
 });
 
 test("a fragment without a limit of memory comes back", () => {
   const request = { ...FRAGMENT, memoryBytesMax: Number.POSITIVE_INFINITY };
-  expect(decodeFragment(encodeFragment(request)).memoryBytesMax).toBe(Number.POSITIVE_INFINITY);
+  expect(decodeFragments(encodeFragments(request)).memoryBytesMax).toBe(Number.POSITIVE_INFINITY);
 });
 
 test.each([0, -1, Number.NaN])("a fragment that may hold %p bytes is refused", (memoryBytesMax) => {
-  expect(() => decodeFragment(encodeFragment({ ...FRAGMENT, memoryBytesMax }))).toThrow("it may hold no memory");
+  expect(() => decodeFragments(encodeFragments({ ...FRAGMENT, memoryBytesMax }))).toThrow("it may hold no memory");
+});
+
+test("a fragment is of at least one shard, and of no more than there may be", () => {
+  const ofShards = (count: number): FragmentsRequest => ({
+    ...FRAGMENT,
+    shards: Array.from({ length: count }, () => ({ shard: 1, least: 0 })),
+  });
+  expect(() => encodeFragments(ofShards(0))).toThrow("1 to 1024 shards; got 0");
+  expect(() => encodeFragments(ofShards(1025))).toThrow("1 to 1024 shards; got 1025");
+  expect(decodeFragments(encodeFragments(ofShards(1024))).shards.length).toBe(1024);
 });
 
 test("calls come back", () => {
@@ -114,17 +128,17 @@ test("errors come back with all that callers look at", () => {
 });
 
 test("a newer version is refused by its number, whatever follows", () => {
-  const bytes = encodeFragment(FRAGMENT);
+  const bytes = encodeFragments(FRAGMENT);
   bytes[2] = 2;
   bytes.fill(0, 4);
   const why = "cannot read the request of a frontend: it is of version 2, and this node reads versions 1 to 1; update this node";
-  expect(() => decodeFragment(bytes)).toThrow(why);
+  expect(() => decodeFragments(bytes)).toThrow(why);
   expect(() => decodeCall(bytes)).toThrow(why);
 });
 
 test("one kind of request is not taken for the other", () => {
-  expect(() => decodeCall(encodeFragment(FRAGMENT))).toThrow("cannot read the request of a frontend");
-  expect(() => decodeFragment(encodeCall(CALLS[0] as ShardCall))).toThrow("cannot read the request of a frontend");
+  expect(() => decodeCall(encodeFragments(FRAGMENT))).toThrow("cannot read the request of a frontend");
+  expect(() => decodeFragments(encodeCall(CALLS[0] as ShardCall))).toThrow("cannot read the request of a frontend");
 });
 
 test("damaged requests and answers are refused, and nothing else happens", () => {
@@ -136,7 +150,7 @@ test("damaged requests and answers are refused, and nothing else happens", () =>
         expect(error).toBeInstanceOf(DbError);
       }
     });
-  attempt(decodeFragment, encodeFragment(FRAGMENT));
+  attempt(decodeFragments, encodeFragments(FRAGMENT));
   for (const call of CALLS) attempt(decodeCall, encodeCall(call));
   attempt((bytes) => decodeAnswer("facts", bytes), encodeAnswer("facts", ANSWERS.facts));
   attempt((bytes) => decodeAnswer("files", bytes), encodeAnswer("files", ANSWERS.files));

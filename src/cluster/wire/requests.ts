@@ -1,4 +1,5 @@
 /** The bytes of requests (`FORMAT.md`). */
+import { assert } from "../../base/assert.ts";
 import { ByteReader } from "../../base/bytes/byte-reader.ts";
 import { DbError, invalidArguments, restated } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
@@ -7,19 +8,21 @@ import { NO_TABLES, type PlanReader, readBytes } from "../../query/plan-format/p
 import { PlanWriter } from "../../query/plan-format/plan-writer.ts";
 import { bigint, bool, type Cases, float, kinds, list, optional, record, type Shape, whole } from "../../query/plan-format/shape.ts";
 import { WIRE_VERSION } from "./frames.ts";
+import { SHARDS_IN_REQUEST_MAX } from "./limits.ts";
 import { bytes, environment, tableId, tagValues } from "./shapes.ts";
-import type { FragmentRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
+import type { FragmentsRequest, ShardAnswers, ShardCall } from "./shard-request.ts";
 import { ANSWERS } from "./shapes.ts";
 
 const REQUEST_MAGIC = 0x5156; // 'V' 'Q'
 const HEAD_BYTES = 4;
 
 const shard = whole(0, 65_535);
-const moment = { catalogVersion: whole(0), least: whole(0) };
+const least = whole(0);
+const moment = { catalogVersion: whole(0), least };
 
-const fragmentRequest: Shape<FragmentRequest> = record<FragmentRequest>({
-  ...moment,
-  shard,
+const fragmentsRequest: Shape<FragmentsRequest> = record<FragmentsRequest>({
+  catalogVersion: moment.catalogVersion,
+  shards: list(record<FragmentsRequest["shards"][number]>({ shard, least })),
   tableId,
   plan: bytes,
   environment,
@@ -43,15 +46,21 @@ const CASES: Cases<ShardCall> = {
 
 const shardCall: Shape<ShardCall> = kinds<ShardCall>(CASES);
 
-/** A fragment's request. @throws DbError Unsupported when it is too large */
-export function encodeFragment(request: FragmentRequest): Uint8Array<ArrayBuffer> {
-  return encoded(fragmentRequest, request);
+/** The request of a fragment over some shards. @throws DbError Unsupported when it is too large */
+export function encodeFragments(request: FragmentsRequest): Uint8Array<ArrayBuffer> {
+  const { length } = request.shards;
+  assert(length > 0 && length <= SHARDS_IN_REQUEST_MAX, `1 to ${SHARDS_IN_REQUEST_MAX} shards; got ${length}`);
+  return encoded(fragmentsRequest, request);
 }
 
 /** The request again. @throws DbError InvalidArguments for other bytes, Unsupported for a newer version */
-export function decodeFragment(given: Uint8Array): FragmentRequest {
-  const request = decoded(fragmentRequest, given);
-  if (!(request.memoryBytesMax > 0)) throw wrong("it may hold no memory");
+export function decodeFragments(given: Uint8Array): FragmentsRequest {
+  const request = decoded(fragmentsRequest, given);
+  const { shards, memoryBytesMax } = request;
+  if (shards.length === 0) throw wrong("it is of no shard");
+  if (shards.length > SHARDS_IN_REQUEST_MAX)
+    throw wrong(`it is of ${shards.length} shards, and at most ${SHARDS_IN_REQUEST_MAX} are taken`);
+  if (!(memoryBytesMax > 0)) throw wrong("it may hold no memory");
   return request;
 }
 

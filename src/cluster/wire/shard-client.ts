@@ -15,6 +15,14 @@ export interface ShardClient {
    */
   fragment(request: FragmentRequest, signal: AbortSignal): AsyncIterable<FragmentPiece>;
   /**
+   * Fragments of one plan over several shards, each as `fragment`. They go together where one node owns several, and then what it sends
+   * of one waits for whoever reads those before it: so all answers are begun within one turn of the loop, and read to their ends in the
+   * order of the requests, or the signal fires.
+   *
+   * @param requests differ in `shard` and `least` alone
+   */
+  fragments(requests: readonly FragmentRequest[], signal: AbortSignal): readonly AsyncGenerator<FragmentPiece>[];
+  /**
    * Asks one question. What changes rows is asked once: after an answer that was lost nobody knows whether it was done.
    *
    * @throws DbError what it threw there; StorageUnavailable when no owner answers in time; Cancelled

@@ -27,6 +27,12 @@ export interface FragmentRequest extends ShardMoment, Pick<FragmentJob, "environ
   readonly plan: Uint8Array<ArrayBuffer>;
 }
 
+/** Fragments over several shards whose owner is one node: one plan. Its answer has those of the shards one after the other. */
+export interface FragmentsRequest extends Omit<FragmentRequest, "shard" | "least"> {
+  /** At least one, at most `SHARDS_IN_REQUEST_MAX`. */
+  readonly shards: readonly Pick<FragmentRequest, "shard" | "least">[];
+}
+
 /** Series that rows will name, by numbers that the answer gives: 0, 1, 2, … as they are defined. */
 export interface DefinedSeries {
   readonly count: number;

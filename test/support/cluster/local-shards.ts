@@ -40,6 +40,8 @@ export class LocalShards implements ShardClient {
   readonly shards: number;
   /** Questions since it was made. */
   readonly asked: (FragmentRequest | ShardCall)[] = [];
+  /** Of how many shards they were, of those questions that were for several. */
+  readonly together: number[] = [];
   /** Fragments under way. */
   open = 0;
   private readonly parts: LocalShardsParts;
@@ -84,6 +86,11 @@ export class LocalShards implements ShardClient {
       this.open--;
       await runner?.close();
     }
+  }
+
+  fragments(requests: readonly FragmentRequest[], signal: AbortSignal): readonly AsyncGenerator<FragmentPiece>[] {
+    this.together.push(requests.length);
+    return requests.map((request) => this.fragment(request, signal));
   }
 
   async call<C extends ShardCall>(call: C): Promise<ShardAnswers[C["kind"]]> {

@@ -43,6 +43,11 @@ export interface FragmentJob {
   readonly wantsMetrics: boolean;
   /** Whether rows have to say of which series they are. */
   readonly wantsRuns: boolean;
+  /**
+   * Whether parts are begun together and each is read to its end before the next: what they give may come one after the other. Absent:
+   * they are read as they are needed.
+   */
+  readonly isReadInOrder?: boolean;
 }
 
 /** The memory of the query. */

@@ -232,6 +232,7 @@ async function* rowsOf(
     wantsMetrics: context.metrics !== undefined,
     // Rows of a scan say of which series they are: whoever groups by tags goes by that.
     wantsRuns: isMerged || (keepsTags === true && fragment.steps.every(({ kind }) => kind === "filter")),
+    isReadInOrder: isEager && !isMerged,
   };
   const open = workers.openFragment(job, context.budget);
   const held = context.budget.part("answers of parts");
