@@ -132,14 +132,14 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
   const transport = new HttpTransport(credentialsOf(internal));
   opened.defer(() => transport.close());
   certificates?.use((tls) => transport.renew(credentialsOf({ ...internal, tls })));
-  let wentBack: ((shard: number, why: string) => void) | undefined;
+  const opening: { frontend?: Frontend } = {}; // It is made of the client.
   const client = new NodeShardClient({
     shards,
     owners: directory,
     transport,
     log: port.log,
     clock: systemClock,
-    onWentBack: (shard, why) => wentBack?.(shard, why),
+    onWentBack: (shard, why) => opening.frontend?.wentBack(shard, why),
   });
   const frontend = await Frontend.open({
     port,
@@ -155,7 +155,7 @@ async function openFrontend(settings: Settings, log: RootLog, given: Given, open
     stallMillis: settings.write.stallTimeoutMs,
     onBug,
   });
-  wentBack = (shard, why) => frontend.wentBack(shard, why);
+  opening.frontend = frontend;
   opened.defer(() => frontend.close());
   dropUnfinished(frontend, log.logger("main"));
   const others = new AskedFrontends({ self: nodeName, directory, transport, logger });
