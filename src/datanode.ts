@@ -18,7 +18,8 @@ import { DataNode } from "./cluster/ownership/data-node.ts";
 import { registerShardMetrics } from "./cluster/ownership/ownership-metrics.ts";
 import { systemTimers } from "./cluster/ownership/timers.ts";
 import { RunningRequests } from "./cluster/serve/running-requests.ts";
-import { type ShardListener, startShardListener } from "./cluster/serve/listener.ts";
+import { startShardListener } from "./cluster/serve/listener.ts";
+import type { PartListener } from "./cluster/serve/internal-listener.ts";
 import { serveMetrics } from "./cluster/serve/serve-metrics.ts";
 import { ShardService } from "./cluster/serve/shard-service.ts";
 import { shardOpener } from "./cluster/shard/open-shard.ts";
@@ -179,7 +180,7 @@ async function serveFrontends(
   { settings, log, foundation, parts, dataFolder }: NodeProcess,
   own: OwnShards,
   opened: AsyncDisposableStack,
-): Promise<ShardListener> {
+): Promise<PartListener> {
   const { query } = settings;
   const { memory, scheduler, metrics } = foundation;
   const logger = log.logger("serve");
@@ -211,6 +212,6 @@ async function serveFrontends(
   return listener;
 }
 
-function urlOf({ port }: ShardListener, { cluster }: Settings, { tlsMode }: InternalAccess): string {
+function urlOf({ port }: PartListener, { cluster }: Settings, { tlsMode }: InternalAccess): string {
   return `${tlsMode === "disable" ? "http" : "https"}://${advertisedAddressOf({ ...cluster, advertiseAddr: undefined }, port)}`;
 }

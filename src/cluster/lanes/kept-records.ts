@@ -48,10 +48,8 @@ export class KeptRecords {
   /** Keeps records that were acknowledged. */
   keep(shipment: Shipment): void {
     const message = keptOf(shipment);
-    if (message.bytes > this.bytesMax || (message.origins.every((origin) => this.isBroken(origin)) && this.isEmpty)) {
-      this.broken = message.origins.at(-1);
-      return this.forget(this.broken);
-    }
+    const isUseless = this.isEmpty && message.origins.every((origin) => this.isBroken(origin));
+    if (isUseless || message.bytes > this.bytesMax) return this.forget(message.origins.at(-1));
     this.messages.push(message);
     this.count(message.bytes);
     while (this.held > this.bytesMax) this.letGo();
@@ -122,7 +120,7 @@ function keptOf({ records, messages, isCut }: Shipment): KeptMessage {
   const origins = records.map(({ origin }) => origin);
   if (isCut) {
     const pieces = records.map((record) => record.pieces());
-    return { origins, bytes: records[0]?.byteLength ?? 0, records: () => pieces.map(joined) };
+    return { origins, bytes: records[0]?.byteLength ?? 0, records: () => pieces.map((record) => Buffer.concat(record)) };
   }
   const [message] = messages as readonly Uint8Array[];
   if (message === undefined) return NONE;
@@ -142,14 +140,4 @@ function segmentOf({ origin, records }: { readonly origin: RecordOrigin; readonl
 
 function isSameSegment(one: Pick<RecordOrigin, "writer" | "segment">, other: Pick<RecordOrigin, "writer" | "segment">): boolean {
   return one.writer === other.writer && one.segment === other.segment;
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

@@ -12,7 +12,7 @@
  */
 import type { WriterId } from "../../base/units.ts";
 import { inSegment } from "../../storage/memtable/write-record.ts";
-import { encodeResumption, PARTS_SPAN_MAX, recordBytes } from "../log-message/log-message.ts";
+import { encodeResumption, MESSAGE_RECORDS_MAX, PARTS_SPAN_MAX, recordBytes } from "../log-message/log-message.ts";
 import type { LogService } from "../port/log-service.ts";
 import { portFailureOf } from "../port/port-error.ts";
 import type { KeptSegment } from "./kept-records.ts";
@@ -96,14 +96,14 @@ async function sendOnce(
 /** A segment under a new number: messages, or parts of a record, a unit each. */
 function* unitsOf({ records }: KeptSegment, sender: KeptSender): Generator<Iterable<Uint8Array>> {
   const segment = sender.nextSegment();
-  let left = records.map((record): Packable => {
+  const all = records.map((record): Packable => {
     const pieces = inSegment(record, segment);
     return { byteLength: recordBytes(pieces), pieces: () => pieces };
   });
-  while (left.length > 0) {
-    const { count, messages } = packed(left, sender.messageBytes);
+  for (let from = 0; from < all.length; ) {
+    const { count, messages } = packed(all.slice(from, from + MESSAGE_RECORDS_MAX), sender.messageBytes);
     yield messages;
-    left = left.slice(count);
+    from += count;
   }
 }
 

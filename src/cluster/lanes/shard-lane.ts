@@ -85,8 +85,9 @@ export class ShardLane implements RecordLane {
   /** Whose numbers the segment's records name. */
   private readonly registries: Map<TableId, SeriesRegistry> = new Map();
   private isResending = false;
-  /** Whether what was acknowledged has to go again, and who asks for it. */
+  /** Who asks for what was acknowledged to go again, until that has begun. */
   private restoring: "for the owner" | "of itself" | undefined;
+  /** Whether it has to go again, or does: nothing else is sent before. */
   private isRestoring = false;
   /** How often the shard's owners had asked, as far as this lane has answered. */
   private asked: number | undefined;
@@ -203,7 +204,7 @@ export class ShardLane implements RecordLane {
   }
 
   private get isIdle(): boolean {
-    return this.again.length === 0 && this.underWay.length === 0 && this.queue.length === 0 && !this.isOnlyRestoring;
+    return this.again.length === 0 && this.underWay.length === 0 && this.queue.length === 0 && !this.isRestoring;
   }
 
   private now(): number {
@@ -260,7 +261,7 @@ export class ShardLane implements RecordLane {
 
   /** Sends what may be sent now. */
   private pump(): void {
-    if (this.isOnlyRestoring) return;
+    if (this.isRestoring) return;
     if (this.again.length > 0) {
       if (!this.isResending) void this.resend(); // It ends with the lane at the latest, and fails no other way than its records do.
       return;
@@ -341,7 +342,7 @@ export class ShardLane implements RecordLane {
   private async resend(): Promise<void> {
     const { sleep, port, shard } = this.parts;
     this.isResending = true;
-    while (this.again.length > 0 && !this.isOnlyRestoring) {
+    while (this.again.length > 0 && !this.isRestoring) {
       if (this.lastError !== undefined) await sleep(AGAIN_MILLIS);
       const shipment = this.nextAgain();
       if (shipment === undefined) continue;
@@ -372,20 +373,16 @@ export class ShardLane implements RecordLane {
   private restore(who: "for the owner" | "of itself", why: string): void {
     const { shard, logger } = this.parts;
     logger.error({ shard, why, keptBytes: this.kept.bytes }, "the log of a shard has lost records: what is kept is sent again");
+    const isBegun = this.isRestoring;
     this.restoring = who;
+    this.isRestoring = true;
     this.lastNumber = 0;
     this.sendAgain(undefined);
-    if (!this.isRestoring) void this.runRestore(); // It never rejects.
-  }
-
-  /** Nothing else is sent before. */
-  private get isOnlyRestoring(): boolean {
-    return this.isRestoring || this.restoring !== undefined;
+    if (!isBegun) void this.runRestore(); // It never rejects.
   }
 
   private async runRestore(): Promise<void> {
     const { shard, logger } = this.parts;
-    this.isRestoring = true;
     for (let who = this.restoring; who !== undefined; who = this.restoring) {
       this.restoring = undefined;
       const unacknowledged = this.again[0]?.origin ?? { writer: this.writer.id, number: this.writer.lastNumber + 1 };

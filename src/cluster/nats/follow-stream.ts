@@ -1,6 +1,6 @@
 /** Follows a stream for as long as its reader wants, over elections and lost connections: each message once, in order. */
 import type { CallOptions, StreamMessage } from "../port/message.ts";
-import { PortError, portFailureOf } from "../port/port-error.ts";
+import { PortError, portFailureOf, replaced, trimmed, wentBack } from "../port/port-error.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { type PulledMessage, PulledMessages } from "./pulled-messages.ts";
 import { streamInfo } from "./streams.ts";
@@ -112,19 +112,4 @@ function holeIn(list: readonly StreamMessage[], at: number): [wanted: number, fi
     last = number;
   }
   return undefined;
-}
-
-/** The error of who knows a later number than the stream's last. */
-export function wentBack(stream: string, last: number, known: number): PortError {
-  return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
-}
-
-function replaced(stream: string, number: number): PortError {
-  return new PortError("replaced", `cannot go on with stream ${stream}: its message ${number} is another than the one that was read`);
-}
-
-/** The error of who wants what was let go. */
-export function trimmed(stream: string, wanted: number, first: number): PortError {
-  const message = `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`;
-  return new PortError("trimmed", message, undefined, first);
 }

@@ -1,10 +1,10 @@
 /** `LogService` over JetStream: stream `LOG<s>` with subject `log.<s>` for each shard. */
 import { assert } from "../../base/assert.ts";
-import { PortError } from "../port/port-error.ts";
+import { PortError, wentBack } from "../port/port-error.ts";
 import type { LogService } from "../port/log-service.ts";
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import type { Appends } from "./appends.ts";
-import { followStream, wentBack } from "./follow-stream.ts";
+import { followStream } from "./follow-stream.ts";
 import { API_CODE, failureOfAnswer } from "./nats-failure.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { logStream, type StreamConfig, streamInfo } from "./streams.ts";

@@ -2,7 +2,8 @@
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import type { Ordered, OrderedName } from "../port/ordered.ts";
 import type { Appends } from "./appends.ts";
-import { followStream, trimmed, wentBack } from "./follow-stream.ts";
+import { trimmed, wentBack } from "../port/port-error.ts";
+import { followStream } from "./follow-stream.ts";
 import { storedMessage } from "./stored-message.ts";
 import type { NatsLink } from "./nats-link.ts";
 

@@ -70,3 +70,19 @@ export class PortError extends DbError {
 export function portFailureOf(thrown: unknown): PortFailure | undefined {
   return thrown instanceof PortError ? thrown.failure : undefined;
 }
+
+/** Of who knows a later number than a stream's last. */
+export function wentBack(stream: string, last: number, known: number): PortError {
+  return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
+}
+
+/** Of who reads on in a stream whose numbers others have by now. */
+export function replaced(stream: string, number: number): PortError {
+  return new PortError("replaced", `cannot go on with stream ${stream}: its message ${number} is another than the one that was read`);
+}
+
+/** Of who wants what was let go. */
+export function trimmed(stream: string, wanted: number, first: number): PortError {
+  const message = `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`;
+  return new PortError("trimmed", message, undefined, first);
+}

@@ -15,12 +15,12 @@ import type { PlanNode } from "../../query/operator/contract/node.ts";
 import type { Table } from "../../table/catalog.ts";
 import { HttpTransport } from "../wire/http-transport.ts";
 import { NodeShardClient } from "../wire/node-shard-client.ts";
-import type { ShardListener } from "./listener.ts";
+import type { PartListener } from "./internal-listener.ts";
 
 let fixture: EngineFixture;
 let node: ShardNode;
 let host: EngineHost;
-let listener: ShardListener;
+let listener: PartListener;
 let transport: HttpTransport;
 let client: NodeShardClient;
 

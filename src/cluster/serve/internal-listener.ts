@@ -55,6 +55,12 @@ export interface InternalListenerParts {
   readonly logger: Logger;
 }
 
+/** A part's listener that runs. */
+export interface PartListener extends Pick<InternalListener, "port" | "renew"> {
+  /** Takes no more requests, and waits for those under way for at most `graceMs`; then they are cut off. */
+  stop(graceMs: number): Promise<void>;
+}
+
 /** A listener that runs. */
 export interface InternalListener {
   readonly port: number;

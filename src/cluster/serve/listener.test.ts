@@ -3,9 +3,9 @@ import { networkInterfaces } from "node:os";
 import { connect } from "node:tls";
 import { type Authority, certificateAuthority, type SignedCertificate } from "../../../test/support/certificate-authority.ts";
 import { EngineHost } from "../../../test/support/cluster/engine-host.ts";
-import { answerOf, fragmentOf, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
+import { answerOf, filledTable, fragmentOf, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
 import { ShardNode, type ShardNodeOptions } from "../../../test/support/cluster/shard-node.ts";
-import { EngineFixture } from "../../../test/support/engine-fixture.ts";
+import type { EngineFixture } from "../../../test/support/engine-fixture.ts";
 import { failureOf, thrownBy } from "../../../test/support/failure-of.ts";
 import { recordingLogger } from "../../../test/support/recording-logger.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -13,7 +13,8 @@ import { StatusCode } from "../../base/status-code.ts";
 import type { Table } from "../../table/catalog.ts";
 import { HttpTransport, type NodeCredentials } from "../wire/http-transport.ts";
 import { NodeShardClient } from "../wire/node-shard-client.ts";
-import type { ShardListener, ShardListenerOptions } from "./listener.ts";
+import type { PartListener } from "./internal-listener.ts";
+import type { ShardListenerOptions } from "./listener.ts";
 
 const ROWS = 20;
 
@@ -25,10 +26,7 @@ let server: SignedCertificate;
 let opened: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  fixture = await EngineFixture.start();
-  await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
-  await fixture.sql(`INSERT INTO t VALUES ${Array.from({ length: ROWS }, (_, i) => `(${i}, 'h${i % 3}', ${i})`).join(", ")}`);
-  table = fixture.machine.engine.table("public", "t") as Table;
+  ({ fixture, table } = await filledTable(ROWS));
   authority = await certificateAuthority();
   other = await certificateAuthority();
   server = await authority.signed("server", 2);
@@ -41,7 +39,7 @@ afterEach(async () => {
 
 afterAll(() => fixture.machine.engine.close());
 
-function listen(options: Partial<ShardListenerOptions> = {}, nodeOptions: ShardNodeOptions = {}): [ShardListener, ShardNode] {
+function listen(options: Partial<ShardListenerOptions> = {}, nodeOptions: ShardNodeOptions = {}): [PartListener, ShardNode] {
   const node = new ShardNode(nodeOptions);
   node.hosts.set(0, new EngineHost(0, fixture.machine.engine));
   const listener = node.listen(options);

@@ -18,8 +18,8 @@ import { AnswerStream } from "./answer-stream.ts";
 import {
   bodyLengthOf,
   type InternalListenerOptions,
-  type InternalTls,
   type LetIn,
+  type PartListener,
   plain,
   startInternalListener,
 } from "./internal-listener.ts";
@@ -47,19 +47,10 @@ export interface ShardListenerParts {
   readonly logger: Logger;
 }
 
-/** A listener that runs. */
-export interface ShardListener {
-  readonly port: number;
-  /** As `InternalListener.renew`. */
-  renew(tls: InternalTls): void;
-  /** Takes no more requests, and waits for those under way for at most `graceMs`; then they are cut off. */
-  stop(graceMs: number): Promise<void>;
-}
-
 type Answers = (request: Uint8Array, peer: string, signal: AbortSignal) => AsyncGenerator<Uint8Array<ArrayBuffer>>;
 
 /** Starts to listen. @throws DbError StorageUnavailable when the address cannot be listened on */
-export function startShardListener(options: ShardListenerOptions, parts: ShardListenerParts): ShardListener {
+export function startShardListener(options: ShardListenerOptions, parts: ShardListenerParts): PartListener {
   const routes = new ShardRoutes(options.stallMillis ?? STALL_MILLIS, parts);
   const { metrics, clock, logger } = parts;
   const listener = startInternalListener(options, {

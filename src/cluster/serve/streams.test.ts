@@ -16,7 +16,8 @@ import type { Table } from "../../table/catalog.ts";
 import type { ScanBatch, ScanRequest } from "../../table/scan.ts";
 import { HttpTransport } from "../wire/http-transport.ts";
 import { NodeShardClient } from "../wire/node-shard-client.ts";
-import type { ShardListener, ShardListenerOptions } from "./listener.ts";
+import type { PartListener } from "./internal-listener.ts";
+import type { ShardListenerOptions } from "./listener.ts";
 
 const MIB = 1024 * 1024;
 
@@ -48,7 +49,7 @@ interface Setup {
   /** Ends the node as a crash does. */
   kill(this: void): Promise<void>;
   stop(this: void, graceMs: number): Promise<void>;
-  readonly listener: ShardListener;
+  readonly listener: PartListener;
 }
 
 function setUp(options: ShardNodeOptions = {}, listening: Partial<ShardListenerOptions> = {}, silenceMillis?: number): Setup {

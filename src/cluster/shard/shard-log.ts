@@ -221,9 +221,9 @@ export class ShardLog implements FollowedSource {
     const { applied } = engine.followed;
     if (first - applied - 1 > HOLE_MAX) return `its messages from ${applied + 1} to ${first - 1} are not there`;
     for (let number = applied + 1; number < first; number++) {
-      const message = { number, bytes: 0, records: [], open: undefined, catalogVersion: 0, damaged: "it is not in the log any more" };
-      await this.give(message, engine);
+      engine.follow({ number, bytes: 0, records: [], open: undefined, damaged: "it is not in the log any more" });
     }
+    await this.taken(engine);
     return first - 1;
   }
 
@@ -291,9 +291,13 @@ export class ShardLog implements FollowedSource {
     }
     if (signal.aborted) return;
     engine.follow(message);
-    // Writers are told only of what owners that come know as well.
+    await this.taken(engine);
+  }
+
+  /** Whoever waits for what was taken goes on, once owners that come know as well that writers are to be asked. */
+  private async taken(engine: Engine): Promise<void> {
     if (engine.followed.losses.isUncommitted) await this.confirmed(engine);
-    this.reached.taken(message.number);
+    this.reached.taken(engine.followed.applied);
   }
 }
 

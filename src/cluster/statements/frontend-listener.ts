@@ -12,8 +12,8 @@ import { ValueError } from "../ownership/value-fields.ts";
 import {
   bodyLengthOf,
   type InternalListenerOptions,
-  type InternalTls,
   type LetIn,
+  type PartListener,
   plain,
   startInternalListener,
 } from "../serve/internal-listener.ts";
@@ -30,17 +30,8 @@ export interface FrontendListenerParts {
   readonly logger: Logger;
 }
 
-/** A listener that runs. */
-export interface FrontendListener {
-  readonly port: number;
-  /** As `InternalListener.renew`. */
-  renew(tls: InternalTls): void;
-  /** Takes no more requests, and waits for those under way for at most `graceMs`; then they are cut off. */
-  stop(graceMs: number): Promise<void>;
-}
-
 /** Starts to listen. @throws DbError StorageUnavailable when the address cannot be listened on */
-export function startFrontendListener(options: InternalListenerOptions, parts: FrontendListenerParts): FrontendListener {
+export function startFrontendListener(options: InternalListenerOptions, parts: FrontendListenerParts): PartListener {
   const { metrics, clock, logger } = parts;
   const help = "requests of other frontends that were not let in";
   const refused = metrics.counter("varve_frontend_requests_refused_total", help, "reason");

@@ -1,10 +1,10 @@
 /** Fragments over shards of one owner: one request, an answer each, and what becomes of those that it does not answer. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { EngineHost } from "../../../test/support/cluster/engine-host.ts";
-import { fragmentOf, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
+import { filledTable, fragmentOf, scanOf } from "../../../test/support/cluster/fragment-rows.ts";
 import { inProcessShardClient } from "../../../test/support/cluster/in-process-shard-client.ts";
 import { ShardNode } from "../../../test/support/cluster/shard-node.ts";
-import { EngineFixture } from "../../../test/support/engine-fixture.ts";
+import type { EngineFixture } from "../../../test/support/engine-fixture.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { ByteWriter } from "../../base/bytes/byte-writer.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -45,10 +45,7 @@ function changed(): void {
 }
 
 beforeAll(async () => {
-  fixture = await EngineFixture.start();
-  await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
-  await fixture.sql(`INSERT INTO t VALUES ${Array.from({ length: ROWS }, (_, i) => `(${i}, 'h${i % 3}', ${i})`).join(", ")}`);
-  table = fixture.machine.engine.table("public", "t") as Table;
+  ({ fixture, table } = await filledTable(ROWS));
 });
 
 beforeEach(() => {

@@ -44,6 +44,8 @@ import {
   closedEntry,
   type LogStart,
   readAges,
+  LOSSES_KEY,
+  lossesEntry,
   readClosed,
   readStart,
   START_KEY,
@@ -146,10 +148,11 @@ export class Follower {
 
   /** What goes with each commit: flushed rows are believed by which records count, and segments stay as old as they are. */
   uncommitted(): readonly MetaChange[] {
+    const { known } = this.losses;
     return [
       ...this.unless(CLOSED_KEY, closedEntry(this.closed)),
       ...this.unless(AGES_KEY, agesEntry(this.ages(readAges(this.parts.meta)))),
-      ...this.losses.uncommitted(),
+      ...(known === undefined ? [] : this.unless(LOSSES_KEY, lossesEntry(known))),
     ];
   }
 

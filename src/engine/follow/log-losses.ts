@@ -9,10 +9,10 @@
  * behind it to files, and skipped what relied on it, while its writer sends it again.
  */
 import type { WriterId } from "../../base/units.ts";
-import { corrupted, type DbError } from "../../base/error.ts";
-import type { MetaChange, MetaStore, MetaValue } from "../../storage/meta-store/meta-store.ts";
-
-const LOSSES_KEY = "log/losses";
+import { DbError } from "../../base/error.ts";
+import { StatusCode } from "../../base/status-code.ts";
+import type { MetaStore } from "../../storage/meta-store/meta-store.ts";
+import { type KnownLosses, readLosses } from "./log-start.ts";
 
 /** Most damaged messages that are passed over and still in the log. Reason: the manifest has them. Error: the shard cannot go on. */
 const DAMAGED_MAX = 1000;
@@ -58,7 +58,10 @@ export class LogLosses {
 
   /** Notes a damaged message. @throws DbError StorageUnavailable: there are too many */
   found(message: number): void {
-    if (this.damaged.size >= DAMAGED_MAX) throw broken(`${DAMAGED_MAX} of its messages are damaged, and still needed`);
+    if (this.damaged.size >= DAMAGED_MAX) {
+      const why = `${DAMAGED_MAX} of its messages are damaged, and still needed`;
+      throw new DbError(StatusCode.StorageUnavailable, `cannot follow the log of a shard: ${why}`);
+    }
     this.damaged.add(message);
     this.ask(0);
   }
@@ -81,35 +84,9 @@ export class LogLosses {
     for (const message of this.damaged) if (message <= through) this.damaged.delete(message);
   }
 
-  /** What the next commit says. */
-  uncommitted(): readonly MetaChange[] {
-    if (this.count === 0) return [];
-    const value: MetaValue = { asked: this.count, writer: this.writer, heard: this.heard, damaged: [...this.damaged] };
-    return JSON.stringify(this.meta.get(LOSSES_KEY)) === JSON.stringify(value) ? [] : [{ key: LOSSES_KEY, value }];
+  /** What commits say from now on; undefined: nothing was ever lost. */
+  get known(): KnownLosses | undefined {
+    const { count: asked, writer, heard, damaged } = this;
+    return asked === 0 ? undefined : { asked, writer, heard, damaged: [...damaged] };
   }
-}
-
-interface Losses {
-  readonly asked: number;
-  readonly writer: number;
-  readonly heard: number;
-  readonly damaged: readonly number[];
-}
-
-function readLosses(meta: Pick<MetaStore, "get">): Losses {
-  const value = meta.get(LOSSES_KEY);
-  if (value === undefined) return { asked: 0, writer: 0, heard: 0, damaged: [] };
-  const { asked, writer, heard, damaged } = value as { readonly [field: string]: MetaValue };
-  if (!isCount(asked) || !isCount(writer) || !isCount(heard) || !Array.isArray(damaged) || !damaged.every(isCount)) {
-    throw broken(`entry ${LOSSES_KEY} of its manifest is broken`);
-  }
-  return { asked, writer, heard, damaged };
-}
-
-function isCount(value: MetaValue | undefined): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function broken(why: string): DbError {
-  return corrupted(`cannot follow the log of a shard: ${why}`, { file: LOSSES_KEY, offset: undefined, kind: "structure" });
 }

@@ -3,6 +3,7 @@
  *
  *   log/start    the number from which records have to be read again, and what was known of the writers there
  *   log/closed   segments of which nothing counts that came later: it goes with the next commit, whatever that is
+ *   log/losses   what of it was found to be lost, and how often writers were asked to send again what they hold
  *   log/ages     how long owners have known segments of writers that say nothing: so that these are closed though owners change often
  */
 import { corrupted, type DbError } from "../../base/error.ts";
@@ -17,6 +18,8 @@ export const CLOSED_KEY = "log/closed";
 
 /** Key of how old segments are. */
 export const AGES_KEY = "log/ages";
+/** Key of what the log has lost. */
+export const LOSSES_KEY = "log/losses";
 
 /** Where the log begins. */
 export interface LogStart {
@@ -76,6 +79,33 @@ export function readAges(meta: Pick<MetaStore, "get">): Map<WriterId, AgedSegmen
 /** The entry of ages. */
 export function agesEntry(ages: ReadonlyMap<WriterId, AgedSegment>): MetaValue {
   return Array.from(ages, ([writer, { segment, millis }]) => [writer, segment, millis]);
+}
+
+/** What the log was found to have lost. */
+export interface KnownLosses {
+  /** How often writers were asked to send again what they hold. */
+  readonly asked: number;
+  /** Whom the last time; 0: all. */
+  readonly writer: number;
+  /** The last message that asked. */
+  readonly heard: number;
+  /** Messages that are passed over. */
+  readonly damaged: readonly number[];
+}
+
+/** @throws DbError StorageUnavailable when the entry is broken */
+export function readLosses(meta: Pick<MetaStore, "get">): KnownLosses {
+  const value = meta.get(LOSSES_KEY);
+  if (value === undefined) return { asked: 0, writer: 0, heard: 0, damaged: [] };
+  const { asked, writer, heard, damaged } = fieldsOf(LOSSES_KEY, value);
+  if (!isCount(asked) || !isCount(writer) || !isCount(heard) || !Array.isArray(damaged) || !damaged.every(isCount))
+    throw broken(LOSSES_KEY);
+  return { asked, writer, heard, damaged };
+}
+
+/** The entry of losses. */
+export function lossesEntry({ asked, writer, heard, damaged }: KnownLosses): MetaValue {
+  return { asked, writer, heard, damaged };
 }
 
 function triplesOf(key: string, meta: Pick<MetaStore, "get">): readonly (readonly [number, number, number])[] {

@@ -10,8 +10,17 @@ import type { PlanNode } from "../../../src/query/operator/contract/node.ts";
 import type { ExecBatch } from "../../../src/query/operator/contract/exec-context.ts";
 import { BatchUnpacker } from "../../../src/query/operator/parallel/plain-batch.ts";
 import type { PlannedRequest, ScanNode } from "../../../src/query/operator/scan/node.ts";
-import type { ScannedTable } from "../../../src/table/catalog.ts";
+import type { ScannedTable, Table } from "../../../src/table/catalog.ts";
 import { ALL_TIME } from "../../../src/table/scan.ts";
+import { EngineFixture } from "../engine-fixture.ts";
+
+/** A table `t` of rows 0, 1, 2, … of three hosts, whose times and values are their numbers. Whoever asks closes the engine. */
+export async function filledTable(rows: number): Promise<{ readonly fixture: EngineFixture; readonly table: Table }> {
+  const fixture = await EngineFixture.start();
+  await fixture.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)");
+  await fixture.sql(`INSERT INTO t VALUES ${Array.from({ length: rows }, (_, i) => `(${i}, 'h${i % 3}', ${i})`).join(", ")}`);
+  return { fixture, table: fixture.machine.engine.table("public", "t") as Table };
+}
 
 /** A scan of a table: of all its columns, unless the request says otherwise. */
 export function scanOf(table: ScannedTable, request: Partial<PlannedRequest> = {}): ScanNode {

@@ -1,5 +1,5 @@
 /** A client of a cluster in memory (`memory-cluster.ts`): the port's contract without servers. */
-import { PortError } from "../../../src/cluster/port/port-error.ts";
+import { PortError, replaced, trimmed, wentBack } from "../../../src/cluster/port/port-error.ts";
 import type { ClusterPort } from "../../../src/cluster/port/cluster-port.ts";
 import {
   APPEND_BYTES_IN_FLIGHT_MAX,
@@ -185,19 +185,6 @@ async function* follow(
       );
     }
   }
-}
-
-function wentBack(stream: string, last: number, known: number): PortError {
-  return new PortError("went-back", `cannot go on with stream ${stream}: its last number is ${last}, but ${known} was there`);
-}
-
-function replaced(stream: string, number: number): PortError {
-  return new PortError("replaced", `cannot go on with stream ${stream}: its message ${number} is another than the one that was read`);
-}
-
-function trimmed(stream: string, wanted: number, first: number): PortError {
-  const message = `cannot read number ${wanted} of stream ${stream}: what is below ${first} was let go`;
-  return new PortError("trimmed", message, undefined, first);
 }
 
 class MemoryLog implements LogService {

@@ -5,7 +5,8 @@ import { MemoryPool, ServerMemory } from "../../../src/base/memory/server-memory
 import { MetricRegistry } from "../../../src/base/metrics.ts";
 import { Scheduler } from "../../../src/base/scheduler/scheduler.ts";
 import type { ShardHost } from "../../../src/cluster/shard/shard-host.ts";
-import { type ShardListener, type ShardListenerOptions, startShardListener } from "../../../src/cluster/serve/listener.ts";
+import type { PartListener } from "../../../src/cluster/serve/internal-listener.ts";
+import { type ShardListenerOptions, startShardListener } from "../../../src/cluster/serve/listener.ts";
 import { type RunningLimits, RunningRequests } from "../../../src/cluster/serve/running-requests.ts";
 import { type ServeMetrics, serveMetrics } from "../../../src/cluster/serve/serve-metrics.ts";
 import { type FollowedCatalog, type ShardHosts, ShardService } from "../../../src/cluster/serve/shard-service.ts";
@@ -67,7 +68,7 @@ export class ShardNode {
   }
 
   /** Has it listen on this machine, at any port that is free. */
-  listen(options: Partial<ShardListenerOptions> = {}): ShardListener {
+  listen(options: Partial<ShardListenerOptions> = {}): PartListener {
     const { service, registry, metrics, pool, scheduler, logger } = this;
     return startShardListener(
       { hostname: "127.0.0.1", port: 0, ...options },
