@@ -5,12 +5,10 @@
  */
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { DbError, errorText } from "../../base/error.ts";
+import { DbError } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
+import { RereadFiles } from "../../base/process/reread-files.ts";
 import { StatusCode } from "../../base/status-code.ts";
-
-/** How often files are read that are watched, milliseconds. They are a few kilobytes. */
-const POLL_MILLIS = 2000;
 
 /** Certificates as PEM, each where there is one. */
 export interface InternalPems {
@@ -40,16 +38,26 @@ type Renew = (pems: InternalPems) => void;
 export class RereadCertificates {
   private readonly parts: CertificateParts;
   private readonly users: Renew[] = [];
-  private readonly poll: ReturnType<typeof setInterval> | undefined;
-  private pems: InternalPems;
-  private problem: string | undefined;
+  private readonly files: RereadFiles<InternalPems>;
 
   constructor(parts: CertificateParts) {
+    const { pems, read, watch, pollMillis, logger } = parts;
     this.parts = parts;
-    this.pems = parts.pems;
-    if (!parts.watch) return;
-    this.poll = setInterval(() => this.look(false), parts.pollMillis ?? POLL_MILLIS);
-    this.poll.unref();
+    this.files = new RereadFiles({
+      first: pems,
+      read,
+      isSame,
+      factsOf,
+      use: (found) => this.taken(found),
+      lines: {
+        same: "the cluster's certificate is as it was",
+        used: "new connections within the cluster have the new certificate",
+        refused: "cannot use the cluster's new certificate: the last one stays",
+      },
+      watch,
+      pollMillis,
+      logger,
+    });
   }
 
   /** Who is to have new ones, from now on. */
@@ -57,40 +65,25 @@ export class RereadCertificates {
     this.users.push(renew);
   }
 
-  /** Reads the files, and says what it finds whatever it said before. @returns whether what they hold is in force */
+  /** As `RereadFiles.reload`. */
   reload(): boolean {
-    this.problem = undefined;
-    return this.look(true);
+    return this.files.reload();
   }
 
   close(): void {
-    clearInterval(this.poll);
+    this.files.close();
   }
 
-  /** @param isAsked the operator waits for a word */
-  private look(isAsked: boolean): boolean {
-    const { read, logger, onOver } = this.parts;
+  private taken(pems: InternalPems): Readonly<Record<string, string>> {
+    createSecureContext(pems);
+    const facts = factsOf(pems);
     try {
-      const pems = read();
-      if (isSame(pems, this.pems)) {
-        this.problem = undefined;
-        if (isAsked) logger.info(factsOf(pems), "the cluster's certificate is as it was");
-        return true;
-      }
-      createSecureContext(pems);
-      const facts = factsOf(pems);
       for (const renew of this.users) renew(pems);
-      this.pems = pems;
-      this.problem = undefined;
-      logger.info(facts, "new connections within the cluster have the new certificate");
-      return true;
     } catch (thrown) {
-      if (thrown instanceof DbError && thrown.code === StatusCode.StorageUnavailable) onOver(thrown.message);
-      const problem = errorText(thrown);
-      if (problem !== this.problem) logger.warn({ error: problem }, "cannot use the cluster's new certificate: the last one stays");
-      this.problem = problem;
-      return false;
+      if (thrown instanceof DbError && thrown.code === StatusCode.StorageUnavailable) this.parts.onOver(thrown.message);
+      throw thrown;
     }
+    return facts;
   }
 }
 

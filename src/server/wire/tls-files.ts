@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { DbError, errorText } from "../../base/error.ts";
 import type { Logger } from "../../base/log.ts";
+import { RereadFiles } from "../../base/process/reread-files.ts";
 import { StatusCode } from "../../base/status-code.ts";
 
 /** How a server encrypts. */
@@ -19,35 +20,49 @@ export interface TlsOptions {
   readonly watch: boolean;
 }
 
-/** How often files are read that are watched, milliseconds. They are a few kilobytes. */
-const POLL_MS = 2000;
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** See the file header. */
 export class TlsFiles {
   readonly isRequired: boolean;
   private readonly options: TlsOptions;
-  private readonly logger: Logger;
-  private readonly poll: ReturnType<typeof setInterval> | undefined;
-  private text: string;
+  private readonly files: RereadFiles<Pair>;
   private secureContext: SecureContext;
-  private problem: string | undefined;
 
-  /** @param pollMs how often files are read that are watched @throws DbError InvalidArguments for files that cannot be used */
-  constructor(options: TlsOptions, logger: Logger, pollMs: number = POLL_MS) {
+  /** @throws DbError InvalidArguments for files that cannot be used */
+  constructor(options: TlsOptions, logger: Logger) {
     this.options = options;
-    this.logger = logger;
     this.isRequired = options.mode === "require";
+    let first: Pair;
     try {
-      const { cert, key } = this.read();
-      this.text = cert + key;
-      this.secureContext = createSecureContext({ cert, key });
+      first = this.read();
+      this.secureContext = createSecureContext(first);
     } catch (cause) {
       const what = `certificate ${options.certPath} and key ${options.keyPath}`;
       throw new DbError(StatusCode.InvalidArguments, `cannot use TLS with ${what}: ${errorText(cause)}`, { cause });
     }
-    if (!options.watch) return;
-    this.poll = setInterval(() => this.look(false), pollMs);
-    this.poll.unref();
+    this.files = new RereadFiles({
+      first,
+      read: () => this.read(),
+      isSame: (one, other) => one.cert === other.cert && one.key === other.key,
+      factsOf: ({ cert }) => factsOf(options, cert),
+      use: (pair) => {
+        const facts = factsOf(options, pair.cert);
+        this.secureContext = createSecureContext(pair);
+        return facts;
+      },
+      lines: {
+        same: "the certificate is as it was",
+        used: "new connections have the new certificate",
+        refused: "cannot use the new certificate: the last one stays",
+      },
+      about: { certificate: options.certPath },
+      watch: options.watch,
+      logger,
+    });
   }
 
   /** What new connections encrypt with. */
@@ -55,42 +70,17 @@ export class TlsFiles {
     return this.secureContext;
   }
 
-  /** Reads the files, and says what it finds whatever it said before. @returns whether what they hold is in force */
+  /** As `RereadFiles.reload`. */
   reload(): boolean {
-    this.problem = undefined;
-    return this.look(true);
+    return this.files.reload();
   }
 
   close(): void {
-    clearInterval(this.poll);
+    this.files.close();
   }
 
-  private read(): { readonly cert: string; readonly key: string } {
+  private read(): Pair {
     return { cert: readFileSync(this.options.certPath, "utf8"), key: readFileSync(this.options.keyPath, "utf8") };
-  }
-
-  /** @param isAsked the operator waits for a word */
-  private look(isAsked: boolean): boolean {
-    try {
-      const { cert, key } = this.read();
-      if (cert + key === this.text) {
-        this.problem = undefined;
-        if (isAsked) this.logger.info(factsOf(this.options, cert), "the certificate is as it was");
-        return true;
-      }
-      const facts = factsOf(this.options, cert);
-      this.secureContext = createSecureContext({ cert, key });
-      this.text = cert + key;
-      this.problem = undefined;
-      this.logger.info(facts, "new connections have the new certificate");
-      return true;
-    } catch (thrown) {
-      const problem = errorText(thrown);
-      if (problem === this.problem) return false;
-      this.problem = problem;
-      this.logger.warn({ certificate: this.options.certPath, error: problem }, "cannot use the new certificate: the last one stays");
-      return false;
-    }
   }
 }
 
