@@ -1,13 +1,12 @@
 /** Queries that a worker helps end as they should: cancelled, or short of memory for their share of the groups. */
 import { afterAll, beforeAll, expect } from "bun:test";
-import { standalone } from "../support/cluster/standalone.ts";
+import { rowsHere } from "../support/cluster/rows-here.ts";
 import { failureOf } from "../support/failure-of.ts";
-import { REMOTE_SHARDS } from "../support/memory-catalog.ts";
 import { MemorySpill } from "../support/memory-spill.ts";
 import { sameAnswers } from "../support/query-fixture.ts";
 import { ThreadedEngine } from "../support/threaded-engine.ts";
 
-const { test } = standalone("threads of its process", REMOTE_SHARDS > 0);
+const { test } = rowsHere("threads of its process");
 
 const ROWS = 20_000;
 const CASES = [

@@ -4,15 +4,14 @@
  */
 import { afterAll, beforeAll, expect } from "bun:test";
 import fc from "fast-check";
-import { standalone } from "../support/cluster/standalone.ts";
-import { REMOTE_SHARDS } from "../support/memory-catalog.ts";
+import { rowsHere } from "../support/cluster/rows-here.ts";
 import { ThreadedEngine } from "../support/threaded-engine.ts";
 import { Choices } from "./choices.ts";
 import { emptyTally, Oracle } from "./oracle.ts";
 import { randomQuery } from "./queries.ts";
 import { tablesArbitrary } from "./tables.ts";
 
-const { test } = standalone("threads of its process", REMOTE_SHARDS > 0);
+const { test } = rowsHere("threads of its process");
 
 const QUERIES = Number(process.env["VARVE_FUZZ_QUERIES"] ?? "60");
 const SEED = Number(process.env["VARVE_FUZZ_SEED"] ?? "20261121");

@@ -101,6 +101,7 @@ export class MemoryTable implements Table {
   /** Where the rows are, if there are several. */
   private readonly parts: readonly MemoryTable[];
   private readonly joined: Table | undefined;
+  private copyElsewhere: MemoryTable | undefined;
 
   constructor(schema: TableSchema, parts: number = REMOTE_SHARDS > 0 ? REMOTE_SHARDS : PARTS, isRemote: boolean = REMOTE_SHARDS > 0) {
     this.schema = schema;
@@ -131,6 +132,18 @@ export class MemoryTable implements Table {
       schemaOf: () => this.schema,
     });
     return tables.table(this.schema.id, () => this.schema);
+  }
+
+  /** The rows as they are now, in so many shards of a cluster and read as a frontend does: the same table while nothing changes. */
+  elsewhere(shards: number): Table {
+    if (this.whole !== undefined) return this;
+    const known = this.copyElsewhere;
+    if (known?.schema === this.schema) return known;
+    const copy = new MemoryTable(this.schema, shards, true);
+    copy.batchRows = this.batchRows;
+    for (const { tags, rows } of this.all) for (const { time, fields } of rows) copy.insert(tags, time, fields);
+    this.copyElsewhere = copy;
+    return copy;
   }
 
   /** The parts as one, undefined where there is one. */
@@ -177,6 +190,7 @@ export class MemoryTable implements Table {
   }
 
   private changed(): void {
+    this.copyElsewhere = undefined;
     this.made.clear();
     this.texts.clear();
   }
@@ -626,4 +640,18 @@ export class MemoryCatalog implements Catalog, Writer {
     }
     return { rowCount };
   }
+}
+
+/** A catalog as a frontend has it: every table lies in so many shards, with the rows that it has when it is asked for. */
+export function catalogElsewhere(catalog: MemoryCatalog, shards: number): Catalog {
+  return new Proxy<Catalog>(catalog, {
+    get(target, name) {
+      if (name === "table")
+        return (database: string, table: string): Table | undefined => catalog.table(database, table)?.elsewhere(shards);
+      if (name === "tables")
+        return (database: string): readonly Table[] => catalog.tables(database).map((table) => table.elsewhere(shards));
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

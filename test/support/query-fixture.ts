@@ -14,7 +14,7 @@ import type { FileAccess } from "../../src/table/file-access.ts";
 import { checkKnownPlans, otherConstants } from "./known-plans-check.ts";
 import { localHelpers, localWorkers } from "./local-workers.ts";
 import { RemoteWorkers } from "../../src/cluster/remote/remote-workers.ts";
-import { MemoryCatalog, openMemorySnapshot, REMOTE_SHARDS } from "./memory-catalog.ts";
+import { catalogElsewhere, MemoryCatalog, openMemorySnapshot, REMOTE_SHARDS } from "./memory-catalog.ts";
 
 /** An answer with all its rows. */
 export interface Answer {
@@ -75,9 +75,20 @@ export class QueryFixture {
     return runSql(text, this.context, options);
   }
 
-  /** Runs a query by the interpreter and by generated code and insists that the rows agree, order left aside; gives the latter. */
-  both(text: string): Promise<Answer> {
-    return runReferences(text, this.context, POOLS());
+  /**
+   * Runs a query by the interpreter, by generated code and, its tables in three shards of a cluster, as a frontend does, and insists that
+   * the rows agree, order left aside; gives what generated code gave.
+   */
+  async both(text: string): Promise<Answer> {
+    const got = await runReferences(text, this.context, POOLS());
+    if (REMOTE_SHARDS === 0) await this.sameElsewhere(text, got);
+    return got;
+  }
+
+  private async sameElsewhere(text: string, got: Answer): Promise<void> {
+    const context = { ...this.context, catalog: catalogElsewhere(this.catalog, SHARDS_ELSEWHERE) };
+    const found = await runSql(text, context, { workers: ELSEWHERE, ...TRAVELLED });
+    sameAnswers(text, [`in ${SHARDS_ELSEWHERE} shards`, found], ["whole", got]);
   }
 }
 
@@ -85,6 +96,10 @@ export class QueryFixture {
 const POOLS = (): readonly QueryWorkers[] =>
   REMOTE_SHARDS > 0 ? [REMOTE_WORKERS] : [localWorkers(openMemorySnapshot), ...localHelpers(openMemorySnapshot)];
 const REMOTE_WORKERS: QueryWorkers = new RemoteWorkers(REMOTE_SHARDS);
+
+/** Shards of the tables that `QueryFixture.both` asks beside those of the test. */
+const SHARDS_ELSEWHERE = 3;
+const ELSEWHERE: QueryWorkers = new RemoteWorkers(SHARDS_ELSEWHERE);
 
 /** Lets each plan become bytes and a plan again, which must be the same bytes again, before it runs. */
 const TRAVELLED: ExecOptions = {

@@ -3,6 +3,7 @@ import { errorOfTold } from "../../base/told-error.ts";
 import { beforeEach, describe, expect, test } from "bun:test";
 import { DbError } from "../../base/error.ts";
 import { StatusCode } from "../../base/status-code.ts";
+import { rowsHere } from "../../../test/support/cluster/rows-here.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
 import type { Value } from "../function/value/value.ts";
 import { CallServer } from "../workers/serve-calls.ts";
@@ -170,7 +171,7 @@ describe("wherever an expression stands it goes elsewhere when it is long", () =
     expect(await failureOf(`SELECT number FROM numbers LIMIT ${long("1")} - 40000`)).toContain("a constant in this place that takes long");
   });
 
-  test("INSERT, UPDATE, DELETE, and conditions on tags", async () => {
+  rowsHere("how often it is asked").test("INSERT, UPDATE, DELETE, and conditions on tags", async () => {
     await rowsOf("CREATE TABLE t (host STRING PRIMARY KEY, v BIGINT, ts TIMESTAMP(3) TIME INDEX)");
     await rowsOf(`INSERT INTO t VALUES ('a', ${long("0")}, 1), ('b', 2, 2)`);
     expect(calls.names.length).toBe(1);

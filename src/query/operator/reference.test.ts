@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ExecOptions } from "../execute.ts";
+import { rowsHere } from "../../../test/support/cluster/rows-here.ts";
 import { localWorkers } from "../../../test/support/local-workers.ts";
 import { openMemorySnapshot } from "../../../test/support/memory-catalog.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
@@ -133,7 +134,7 @@ describe("generated loops and the interpreter agree", () => {
 
 describe("ORDER BY", () => {
   const columns = ["host", "zone", "id", "a", "b", "x", "y", "ok", "d", "s", "t2", "u", "ts", "1 / x", "a / 100.0", "-x"];
-  test("sorts by values of every kind as the interpreter does", async () => {
+  rowsHere("which of equals comes first").test("sorts by values of every kind as the interpreter does", async () => {
     const item = fc
       .tuple(fc.constantFrom(...columns), fc.constantFrom("", " ASC", " DESC"), fc.constantFrom("", " NULLS FIRST", " NULLS LAST"))
       .map((parts) => parts.join(""));
@@ -178,7 +179,7 @@ describe("sums of integers beyond 64 bits", () => {
       `INSERT INTO huge VALUES ('a', ${max}, 18446744073709551615, 1), ('a', ${max}, 3, 2), ('b', ${min}, 0, 3), ('b', ${min}, 0, 4)`,
     );
   });
-  test("are an error of the whole, in groups, windows and parts", async () => {
+  rowsHere("threads of its process").test("are an error of the whole, in groups, windows and parts", async () => {
     for (const query of [
       "SELECT sum(v) FROM huge WHERE h = 'a'",
       "SELECT sum(u) FROM huge",

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { ScanRequest } from "../../table/scan.ts";
+import { rowsHere } from "../../../test/support/cluster/rows-here.ts";
 import { MemorySpill } from "../../../test/support/memory-spill.ts";
 import { checkFails } from "../../../test/support/query-check.ts";
 import { QueryFixture } from "../../../test/support/query-fixture.ts";
@@ -26,7 +27,7 @@ async function explained(sql: string): Promise<string> {
 }
 
 describe("push-down", () => {
-  test("reads only the columns that are used", async () => {
+  rowsHere("what its scan is asked for").test("reads only the columns that are used", async () => {
     expect((await request("SELECT v + 1 FROM cpu WHERE w > 3")).projection).toEqual(["v", "w"]);
     expect((await request("SELECT count(*) FROM cpu")).projection).toEqual([]);
     expect((await request("SELECT max(v) FROM cpu GROUP BY host")).projection).toEqual(["v"]);
@@ -67,7 +68,7 @@ describe("push-down", () => {
     ]);
   });
 
-  test("turns other conditions on one tag into a test", async () => {
+  rowsHere("what its scan is asked for").test("turns other conditions on one tag into a test", async () => {
     const { tagPredicates } = await request("SELECT v FROM cpu WHERE host <> 'h1' AND v > 0");
     const [predicate] = tagPredicates;
     expect(predicate?.kind === "test" ? ["h1", "h2", undefined].map((value) => predicate.test(value)) : []).toEqual([false, true, false]);
@@ -106,7 +107,7 @@ describe("push-down", () => {
     ]);
   });
 
-  test("prunes by integer fields and keeps the filter", async () => {
+  rowsHere("what its scan is asked for").test("prunes by integer fields and keeps the filter", async () => {
     const { fieldBounds } = await request("SELECT v FROM cpu WHERE v > 90.5 AND v <= 200");
     expect(fieldBounds).toEqual([
       { column: "v", min: 90.5, max: undefined },
@@ -115,12 +116,12 @@ describe("push-down", () => {
     expect(await explained("SELECT v FROM cpu WHERE v > 90.5")).toContain("FilterExec");
   });
 
-  test("gives floats no lower bound, since NaN is above every number", async () => {
+  rowsHere("what its scan is asked for").test("gives floats no lower bound, since NaN is above every number", async () => {
     expect((await request("SELECT v FROM cpu WHERE w > 1")).fieldBounds).toEqual([]);
     expect((await request("SELECT v FROM cpu WHERE w < 1")).fieldBounds).toEqual([{ column: "w", min: undefined, max: 1 }]);
   });
 
-  test("limits a scan only when nothing is dropped after it", async () => {
+  rowsHere("what its scan is asked for").test("limits a scan only when nothing is dropped after it", async () => {
     expect((await request("SELECT v FROM cpu LIMIT 3 OFFSET 2")).limit).toBe(5);
     expect((await request("SELECT v FROM cpu WHERE v > 1 LIMIT 3")).limit).toBeUndefined();
   });
@@ -136,12 +137,12 @@ describe("push-down", () => {
 });
 
 describe("rules", () => {
-  test("newest values by tag read the newest row of each series", async () => {
+  rowsHere("what its scan is asked for").test("newest values by tag read the newest row of each series", async () => {
     expect((await request("SELECT host, last_value(v ORDER BY ts), max(ts) FROM cpu GROUP BY host")).newestPerSeries).toBe(true);
     expect((await request("SELECT last_value(v ORDER BY ts) FROM cpu WHERE host = 'h1'")).newestPerSeries).toBe(true);
   });
 
-  test("anything else does not", async () => {
+  rowsHere("what its scan is asked for").test("anything else does not", async () => {
     for (const sql of [
       "SELECT last_value(v ORDER BY ts DESC) FROM cpu",
       "SELECT last_value(v ORDER BY ts), sum(v) FROM cpu",
@@ -154,7 +155,7 @@ describe("rules", () => {
     }
   });
 
-  test("the newest buckets are read first, and older ones only as needed", async () => {
+  rowsHere("what its scan is asked for").test("the newest buckets are read first, and older ones only as needed", async () => {
     const table = fixture.catalog.table("public", "cpu");
     const { rows } = await fixture.sql("SELECT max(v), date_trunc('minute', ts) FROM cpu GROUP BY 2 ORDER BY 2 DESC LIMIT 3");
     expect(rows.map(([value]) => value)).toEqual([599, 597, 591]);
@@ -169,7 +170,7 @@ describe("rules", () => {
     expect(rows.map(([value]) => value)).toEqual([7, 599, 597]);
   });
 
-  test("the newest rows are read first", async () => {
+  rowsHere("what its scan is asked for").test("the newest rows are read first", async () => {
     const { rows } = await fixture.sql("SELECT v FROM cpu ORDER BY ts DESC LIMIT 2");
     expect(rows).toEqual([[599], [598]]);
     expect((fixture.catalog.table("public", "cpu")?.requests[0]?.timeRange.start ?? 0n) > 1_700_005_900_000n).toBe(true);

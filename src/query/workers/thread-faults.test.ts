@@ -1,7 +1,10 @@
 /** Workers on threads of their own that die, throw, or never come back. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect } from "bun:test";
+import { rowsHere } from "../../../test/support/cluster/rows-here.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { ThreadedEngine, type ThreadOptions } from "../../../test/support/threaded-engine.ts";
+
+const { describe, test } = rowsHere("threads of its process");
 
 const ROWS = 200;
 const SUM = (ROWS * (ROWS - 1)) / 2;

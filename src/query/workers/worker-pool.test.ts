@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, expect } from "bun:test";
+import { rowsHere } from "../../../test/support/cluster/rows-here.ts";
 import { failureOf } from "../../../test/support/failure-of.ts";
 import { type LocalWorker, localWorkers } from "../../../test/support/local-workers.ts";
 import { openMemorySnapshot } from "../../../test/support/memory-catalog.ts";
@@ -7,6 +8,8 @@ import { systemClock } from "../../base/clock.ts";
 import { MemoryPool, ServerMemory } from "../../base/memory/server-memory.ts";
 import { type DataType, INT64 } from "../../column/data-type.ts";
 import { WorkerPool } from "./worker-pool.ts";
+
+const { describe, test } = rowsHere("threads of its process");
 
 const HOSTS = 20;
 const ROWS_PER_HOST = 40;

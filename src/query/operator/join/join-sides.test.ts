@@ -1,6 +1,7 @@
 /** Which side of a join is held, and that its rows are the same whichever it is: the oracle joins by nested loops. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { rowsHere } from "../../../../test/support/cluster/rows-here.ts";
 import { MemorySpill } from "../../../../test/support/memory-spill.ts";
 import { type Answer, QueryFixture } from "../../../../test/support/query-fixture.ts";
 import { INT64 } from "../../../column/data-type.ts";
@@ -70,7 +71,7 @@ describe("rows are the same whichever side is held", () => {
   const tables = fc.constantFrom(["few", "many"], ["many", "few"], ["(SELECT * FROM few WHERE a > 99)", "many"]);
   const memory = fc.constantFrom(undefined, undefined, 8, 16, 32);
 
-  test("on random kinds, conditions, sizes of batches and memory", async () => {
+  rowsHere("memory of a few KiB").test("on random kinds, conditions, sizes of batches and memory", async () => {
     const bounds = fc.constantFrom(0, 1, 10, 60, 1000);
     await fc.assert(
       fc.asyncProperty(

@@ -69,7 +69,7 @@ async function textOf(batches: AsyncIterable<ExecBatch>, columns: PlanNode["colu
     for (let row = 0; row < rowCount; row++) {
       const cells = columns.map(({ type }, i) => {
         const value = vectors[i] === undefined ? undefined : scalarAt(vectors[i], type, row);
-        return value instanceof Uint8Array ? value.toHex() : typeof value === "number" ? value.toPrecision(10) : String(value);
+        return value instanceof Uint8Array ? value.toHex() : typeof value === "number" ? value.toPrecision(9) : String(value);
       });
       rows.push(cells.join("|"));
     }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { rowsHere } from "../../../../test/support/cluster/rows-here.ts";
 import { QueryFixture } from "../../../../test/support/query-fixture.ts";
 
 let data: QueryFixture;
@@ -55,7 +56,7 @@ describe("grouped once", () => {
   ])("%s", async (sql) => expect(await aggregations(sql)).toBe(1));
 });
 
-test("DISTINCT of tags and times is grouped over the scan, and keeps its order", async () => {
+rowsHere("the order of its scan").test("DISTINCT of tags and times is grouped over the scan, and keeps its order", async () => {
   for (const items of ["host", "upper(host) AS h, date_bin('1m'::INTERVAL, ts) AS b", "host, v", "host || 'x', ts, s"]) {
     for (const rest of ["", " WHERE v > 3", " WHERE host <> 'h1' ORDER BY 1 DESC, 2 LIMIT 4"]) {
       if (items === "host" && rest.includes("2")) continue;

@@ -1,5 +1,6 @@
 /** Lists of tables whose rows are elsewhere, some of them where nobody answers. */
 import { beforeEach, expect, test } from "bun:test";
+import { rowsHere } from "../../../../test/support/cluster/rows-here.ts";
 import { errorOf, failureOf } from "../../../../test/support/failure-of.ts";
 import { QueryFixture, runSql } from "../../../../test/support/query-fixture.ts";
 import { systemClock } from "../../../base/clock.ts";
@@ -31,7 +32,7 @@ function tableOf(name: string, refreshed: NonNullable<Table["refreshed"]>): Tabl
   return Object.assign(table, { refreshed });
 }
 
-test("sizes of a table whose shard does not answer are NULL; all else is there", async () => {
+rowsHere("sizes without a question").test("sizes of a table whose shard does not answer are NULL; all else is there", async () => {
   tableOf("a", answers);
   tableOf("b", noOwner);
   const rows = async (sql: string): Promise<unknown> => (await fixture.sql(sql)).rows;
@@ -91,7 +92,7 @@ test("who does not answer is waited for only so long, for all at once", async ()
   expect(systemClock.monotonicMillis() - begun).toBeLessThan(2000);
 });
 
-test("nobody is asked where all rows are here", () => {
+rowsHere("sizes without a question").test("nobody is asked where all rows are here", () => {
   expect(asked(fixture.catalog.tables("public"), "figures", signal)).toBeUndefined();
 });
 
