@@ -55,10 +55,20 @@ async function copied(): Promise<void> {
 
 const ofCopy = (condition: string): string => condition.replaceAll("m.", "d.");
 
+/** Rows of several values, more than are tested one after another. */
+const OF_MANY_ROWS = [
+  "(host, ts) IN (SELECT host, ts FROM m WHERE dc = 1 OR note IS NULL)",
+  "(dc, note, ts) IN (SELECT dc, note, ts FROM m WHERE dc = 0)",
+  "(note, dc) IN (SELECT CASE WHEN value % 7 = 0 THEN NULL ELSE 'n' || value END, value % 2 FROM generate_series(3, 200) AS s(value))",
+  "(note, dc) NOT IN (SELECT 'n' || value, value % 2 FROM generate_series(3, 200) AS s(value))",
+  "(note, dc) IN (SELECT 'n' || value, value % 2 FROM generate_series(3, 200) AS s(value)) IS NOT NULL",
+  "(note, cpu) IN (SELECT 'n' || value % 5, value FROM generate_series(3, 200) AS s(value))",
+  "EXISTS (SELECT 1 FROM m WHERE m.host = d.host AND m.ts = d.ts AND m.cpu > 3)",
+];
+
 describe("DELETE takes the rows that a SELECT of the condition finds", () => {
-  test.each(SUB_QUERY_CONDITIONS)("%s", async (condition) => {
+  test.each([...SUB_QUERY_CONDITIONS.map(ofCopy), ...OF_MANY_ROWS])("%s", async (where) => {
     await copied();
-    const where = ofCopy(condition);
     const [[found] = []] = (await here(`SELECT count(*) FROM d WHERE ${where}`)).rows;
     const left = await here(`SELECT * FROM d WHERE (${where}) IS NOT TRUE ORDER BY ts, host`);
     expect((await there(`DELETE FROM d WHERE ${where}`)).affected).toBe(Number(found));
@@ -114,7 +124,11 @@ test("what cannot be tested elsewhere is refused and says why; nothing is delete
   expect((await here("SELECT count(*) FROM d")).rows).toEqual([[400]]);
 });
 
-test("a list as long as may be is taken", async () => {
+test("a list as long as may be is taken, of one value or of several", async () => {
   await copied();
   expect((await there("DELETE FROM d WHERE cpu IN (SELECT value FROM generate_series(5, 100004) AS s(value))")).affected).toBe(200);
+  const rows = "SELECT 'n' || value % 1000, value FROM generate_series(1, 100000) AS s(value)";
+  const [[found] = []] = (await here(`SELECT count(*) FROM d WHERE (note, dc) IN (${rows})`)).rows;
+  expect((await there(`DELETE FROM d WHERE (note, dc) IN (${rows})`)).affected).toBe(Number(found));
+  expect(Number(found)).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@
  * run once a row, and is refused.
  */
 import { DbError } from "../../../base/error.ts";
-import { checkCancelled } from "../../../base/scheduler/pace.ts";
+import { checkCancelled, inTurns } from "../../../base/scheduler/pace.ts";
 import { StatusCode } from "../../../base/status-code.ts";
 import { BOOLEAN } from "../../../column/data-type.ts";
 import { ALL_TIME } from "../../../table/scan.ts";
@@ -120,7 +120,7 @@ class Settling {
     if (this.known.has(index)) return;
     const call = this.calls[index - SUB_QUERY_BASE];
     if (call === undefined) throw new Error(`BUG: a column of a sub-query; got ${index}`);
-    const found = call.parameters.length > 0 ? await this.ofPartners(call, isWhole) : await this.ofItself(call);
+    const found = call.parameters.length > 0 ? await this.ofPartners(call, isWhole) : await this.ofItself(call, isWhole);
     this.known.set(index, isOfSubQuery(found) ? await this.settled(found) : found);
   }
 
@@ -133,7 +133,7 @@ class Settling {
   }
 
   /** Of a sub-query that knows nothing of the row. */
-  private async ofItself(call: SubQueryCall): Promise<TypedExpression> {
+  private async ofItself(call: SubQueryCall, isWhole: boolean): Promise<TypedExpression> {
     const { plan, result, type } = call;
     switch (result.kind) {
       case "exists":
@@ -143,15 +143,15 @@ class Settling {
         return literal(type, await onlyValue(this.run(plan), plan));
       case "any":
       case "all":
-        return result.operator === (result.kind === "any" ? "=" : "<>") ? this.ofList(call, result) : this.ofEnds(plan, result);
+        return result.operator === (result.kind === "any" ? "=" : "<>") ? this.ofList(call, result, isWhole) : this.ofEnds(plan, result);
     }
   }
 
   /** `IN`, `NOT IN`. */
-  private async ofList(call: SubQueryCall, { kind }: Quantified): Promise<TypedExpression> {
+  private async ofList(call: SubQueryCall, { kind }: Quantified, isWhole: boolean): Promise<TypedExpression> {
     const join = partnersBy(semiJoin(this.rows, call, kind === "all"));
     if (join === undefined) throw this.refused("compares whole structs, or something else at each look");
-    const found = memberOf(join.keys, await this.keysOf(join), this.environment);
+    const found = await this.member(join, isWhole && kind === "any");
     return kind === "any" ? found : fold({ kind: "not", type: BOOLEAN, operand: found }, this.environment);
   }
 
@@ -169,8 +169,12 @@ class Settling {
     if (join === undefined) {
       throw this.refused(`reads columns of ${this.tableName} in another way than EXISTS or IN with equalities, once a row`);
     }
-    const keys = (await this.keysOf(join)).filter((row) => !row.includes(undefined)); // NULL equals nothing.
-    return { kind: "is", type: BOOLEAN, operand: memberOf(join.keys, keys, this.environment), test: "true", negated: false };
+    const found = await this.member(join, true);
+    return { kind: "is", type: BOOLEAN, operand: found, test: "true", negated: false };
+  }
+
+  private async member(join: NodeOf<"join">, isWhole: boolean): Promise<TypedExpression> {
+    return inTurns(memberOf(join.keys, await this.keysOf(join), this.environment, isWhole), this.parts.exec);
   }
 
   /** What the right side's rows are found by. */
