@@ -93,7 +93,7 @@ function placedSets(
 }
 
 /** Whether values of a constant's type are values of the subject's as they are, and the subject is one thing to all comparisons. */
-function isSetOf(subject: TypedExpression, type: DataType): boolean {
+export function isSetOf(subject: TypedExpression, type: DataType): boolean {
   const { kind } = subject.type;
   const isSame = kind === "int" ? type.kind === "int" : sameType(subject.type, type);
   const isPlain = kind === "int" || kind === "string" || kind === "float" || kind === "timestamp" || kind === "date";

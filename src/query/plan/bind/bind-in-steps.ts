@@ -7,15 +7,14 @@
  * A part is bound beforehand only where `bind` itself would bind it as it stands and by the same binder: operands of operators, CASE, IN,
  * arguments of scalar functions. A node that the binder knows as a whole, such as a group key, is left whole.
  */
-import { BOOLEAN } from "../../../column/data-type.ts";
 import { functionNamed } from "../../function/registry.ts";
 import type { Expression } from "../../sql/syntax/ast.ts";
 import { contains, subQueriesIn } from "./ast-walk.ts";
-import { type Binder, bind, chainOf, inListInSteps } from "./bind.ts";
+import { type Binder, bind, chainInSteps, chainOf, inListInSteps } from "./bind.ts";
 import { rowComparison, rowsInList } from "./bind-rows.ts";
 import { condition } from "./coerce.ts";
 import type { TypedExpression } from "../../expression/expression.ts";
-import { fold } from "../../expression/fold.ts";
+import { logicOf } from "./row-sets.ts";
 import type { Steps } from "./steps.ts";
 
 /** Nodes that are bound at once: about a millisecond. */
@@ -96,6 +95,8 @@ class BoundParts {
       return;
     }
     for (const part of partsOf(expression)) yield* this.bindPart(part);
+    if (expression.kind === "binary" && (expression.operator === "and" || expression.operator === "or"))
+      this.known.set(expression, yield* chainInSteps(expression, expression.operator, this.binder));
   }
 
   private *bindPart(part: Expression): Steps<void> {
@@ -115,8 +116,7 @@ class BoundParts {
       yield* this.bindPart(row);
       operands.push(bind(row, this.binder));
     }
-    const { environment } = this.outer;
-    this.known.set(expression, fold({ kind: "logic", type: BOOLEAN, operator: expression.negated ? "and" : "or", operands }, environment));
+    this.known.set(expression, yield* logicOf(expression.negated ? "and" : "or", operands, this.outer.environment));
   }
 }
 

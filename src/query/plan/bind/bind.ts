@@ -50,6 +50,7 @@ import { fold } from "../../expression/fold.ts";
 import { noMatch } from "./no-match.ts";
 import { notSupported, planError } from "./plan-error.ts";
 import { rangeError } from "./range-error.ts";
+import { logicOf } from "./row-sets.ts";
 import { findColumn, type Scope, unknownColumn } from "./scope.ts";
 import { atOnce } from "../../../base/scheduler/pace.ts";
 import type { Steps } from "./steps.ts";
@@ -260,19 +261,7 @@ const OPERATOR_FUNCTIONS: Readonly<Record<string, string>> = {
 function binary(expression: Of<"binary">, binder: Binder): TypedExpression {
   const { operator } = expression;
   const { environment } = binder;
-  if (operator === "and" || operator === "or") {
-    const clause = operator.toUpperCase();
-    const operands = chainOf(expression, operator).map((operand) => condition(bind(operand, binder), clause, environment));
-    return fold(
-      {
-        kind: "logic",
-        type: BOOLEAN,
-        operator,
-        operands: operands.flatMap((o) => (o.kind === "logic" && o.operator === operator ? o.operands : [o])),
-      },
-      environment,
-    );
-  }
+  if (operator === "and" || operator === "or") return atOnce(chainInSteps(expression, operator, binder));
   if (operator === "at time zone") return atTimeZone(expression, binder);
   const ofRows = isComparison(operator) ? rowComparison(operator, expression.left, expression.right) : undefined;
   if (ofRows !== undefined) return bind(ofRows, binder);
@@ -322,6 +311,19 @@ function isComparison(operator: BinaryOperator): operator is ComparisonOperator 
   return ["=", "<>", "<", "<=", ">", ">="].includes(operator);
 }
 
+/** All operands of a chain of AND or OR, together. @throws DbError PlanQuery */
+export function* chainInSteps(expression: Of<"binary">, operator: "and" | "or", binder: Binder): Steps<TypedExpression> {
+  const { environment } = binder;
+  const operands: TypedExpression[] = [];
+  for (const operand of chainOf(expression, operator)) {
+    const bound = condition(bind(operand, binder), operator.toUpperCase(), environment);
+    const isSame = bound.kind === "logic" && bound.operator === operator;
+    for (const part of isSame ? bound.operands : [bound]) operands.push(part);
+    if (operands.length % ITEMS_AT_ONCE === 0) yield;
+  }
+  return yield* logicOf(operator, operands, environment);
+}
+
 /** Operands of a chain such as `a OR b OR c`, in order, however the tree leans; without recursion. */
 export function chainOf(expression: Of<"binary">, operator: "and" | "or"): Expression[] {
   const operands: Expression[] = [];
@@ -355,7 +357,7 @@ export function* inListInSteps(expression: Of<"in-list">, binder: Binder): Steps
   const { environment } = binder;
   const { negated } = expression;
   const rows = rowsInList(expression)?.map((equality) => bind(equality, binder));
-  if (rows !== undefined) return fold({ kind: "logic", type: BOOLEAN, operator: negated ? "and" : "or", operands: rows }, environment);
+  if (rows !== undefined) return yield* logicOf(negated ? "and" : "or", rows, environment);
   const written: TypedExpression[] = [bind(expression.operand, binder)];
   for (const item of expression.items) {
     if (written.push(bind(item, binder)) % ITEMS_AT_ONCE === 0) yield;
