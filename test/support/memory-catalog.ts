@@ -20,6 +20,7 @@ import { silentLogger } from "../../src/base/log.ts";
 import { RemoteTables } from "../../src/cluster/remote/remote-tables.ts";
 import { markOf, placementOf, shardOf } from "../../src/table/shards/placement.ts";
 import { LocalShards } from "./cluster/local-shards.ts";
+import { shownCatalog } from "./shown-catalog.ts";
 import { JoinedTable } from "../../src/engine/joined/joined-table.ts";
 import type { Catalog, DatabaseInfo, ScannedTable, Table, TableFile, TableStatistics } from "../../src/table/catalog.ts";
 import type { OverwriteWatch, RowKeys, RowRange } from "../../src/table/delete.ts";
@@ -644,14 +645,5 @@ export class MemoryCatalog implements Catalog, Writer {
 
 /** A catalog as a frontend has it: every table lies in so many shards, with the rows that it has when it is asked for. */
 export function catalogElsewhere(catalog: MemoryCatalog, shards: number): Catalog {
-  return new Proxy<Catalog>(catalog, {
-    get(target, name) {
-      if (name === "table")
-        return (database: string, table: string): Table | undefined => catalog.table(database, table)?.elsewhere(shards);
-      if (name === "tables")
-        return (database: string): readonly Table[] => catalog.tables(database).map((table) => table.elsewhere(shards));
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  return shownCatalog(catalog, (table: MemoryTable) => table.elsewhere(shards));
 }

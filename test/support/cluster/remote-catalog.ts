@@ -8,6 +8,7 @@ import type { Engine } from "../../../src/engine/engine.ts";
 import { JoinedTable } from "../../../src/engine/joined/joined-table.ts";
 import type { Catalog, Table } from "../../../src/table/catalog.ts";
 import { REMOTE_SHARDS } from "../memory-catalog.ts";
+import { shownCatalog } from "../shown-catalog.ts";
 import { LocalShards, type LocalShardsParts } from "./local-shards.ts";
 
 /** An engine's tables, read from elsewhere. */
@@ -53,20 +54,7 @@ export function remoteCatalog(
     known.set(table.schema.id, table);
     return tables.table(table.schema.id, () => table.schema);
   };
-  const catalog = new Proxy<Catalog>(engine, {
-    get(target, name) {
-      if (name === "table") {
-        return (database: string, table: string): Table | undefined => {
-          const found = target.table(database, table);
-          return found === undefined ? undefined : shown(found);
-        };
-      }
-      if (name === "tables") return (database: string): readonly Table[] => target.tables(database).map(shown);
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  return { catalog, shards: client, tables };
+  return { catalog: shownCatalog(engine, shown), shards: client, tables };
 }
 
 const catalogs: WeakMap<Engine, Catalog> = new WeakMap();

@@ -15,24 +15,23 @@ import { comparisonOf, expressionKey, literal, type TypedExpression } from "../.
 import { fold, isSetOf } from "../../expression/fold.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { nestedOf } from "../../function/nested/parts.ts";
-import { type Present, valueKey } from "../../function/value/value.ts";
+import { type Present, type Value, valueKey } from "../../function/value/value.ts";
 import { rowOf } from "./bind-nested.ts";
 import type { Steps } from "./steps.ts";
 
 /** Rows from which on they are a set. Below, comparisons become one loop, which is faster than values put together. */
-const SET_ROWS_MIN = 64;
+export const SET_ROWS_MIN = 64;
 
 /** Rows beside the same expressions. */
 interface Rows {
-  /** Place of the first among the operands. */
-  readonly first: number;
   readonly subjects: readonly TypedExpression[];
   readonly rows: (readonly Present[])[];
-  readonly places: Set<number>;
+  /** Where each stands among the operands. */
+  readonly places: number[];
 }
 
 /** Rows between two steps. */
-const ROWS_AT_ONCE = 512;
+export const ROWS_AT_ONCE = 512;
 
 /** AND or OR of `operands`, with sets for rows of constants. Operands are folded. */
 export function* logicOf(operator: "and" | "or", given: readonly TypedExpression[], environment: Environment): Steps<TypedExpression> {
@@ -51,20 +50,21 @@ function* withRowSets(
     const parts = partsOf(operand, operator);
     if (parts === undefined) continue;
     const key = parts.map((part) => part.key).join("\n");
-    const rows = groups.get(key) ?? { first: place, subjects: parts.map((part) => part.subject), rows: [], places: new Set() };
+    const rows = groups.get(key) ?? { subjects: parts.map((part) => part.subject), rows: [], places: [] };
     rows.rows.push(parts.map((part) => part.value));
-    rows.places.add(place);
+    rows.places.push(place);
     groups.set(key, rows);
   }
-  const sets = new Map<number, TypedExpression>();
-  const replaced = new Set<number>();
-  for (const group of groups.values()) {
-    if (group.rows.length < SET_ROWS_MIN) continue;
-    const own = operands.filter((_, place) => group.places.has(place));
-    sets.set(group.first, yield* setOf(group, operator, own, environment));
-    for (const place of group.places) replaced.add(place);
+  const kept: (TypedExpression | undefined)[] = [...operands];
+  for (const { subjects, rows, places } of groups.values()) {
+    const [first] = places;
+    if (first === undefined || rows.length < SET_ROWS_MIN) continue;
+    const comparisons = places.flatMap((place) => operands[place] ?? []);
+    const set = yield* setOf(subjects, rows, operator, comparisons, environment);
+    for (const place of places) kept[place] = undefined;
+    kept[first] = set;
   }
-  return operands.flatMap((operand, place) => sets.get(place) ?? (replaced.has(place) ? [] : operand));
+  return kept.filter((operand) => operand !== undefined);
 }
 
 /** An expression that has to have a value. */
@@ -96,14 +96,12 @@ function hasSameBytes(subject: TypedExpression, constant: TypedExpression, value
 }
 
 function* setOf(
-  { subjects, rows }: Rows,
+  subjects: readonly TypedExpression[],
+  rows: readonly (readonly Present[])[],
   operator: "and" | "or",
   comparisons: readonly TypedExpression[],
   environment: Environment,
 ): Steps<TypedExpression> {
-  const operand = rowOf(subjects, environment);
-  const together: Present[] = [];
-  for (const row of rows) if (together.push(nestedOf(operand.type, row)) % ROWS_AT_ONCE === 0) yield;
   const isIncomplete = fold(
     {
       kind: "logic",
@@ -122,10 +120,22 @@ function* setOf(
     kind: "case",
     type: BOOLEAN,
     branches: [{ when: isIncomplete, result: ofIncomplete }],
-    otherwise: yield* inSet(operand, together),
+    otherwise: yield* isRowOf(subjects, rows, environment),
   };
   const isMember: TypedExpression = { kind: "logic", type: BOOLEAN, operator: "and", operands: [...lists, exact] };
   return isOr ? isMember : negated(isMember);
+}
+
+/** Whether the values of expressions together are one of the rows: a struct in a set. Rows hold values of the expressions' types. */
+export function* isRowOf(
+  subjects: readonly TypedExpression[],
+  rows: readonly (readonly Value[])[],
+  environment: Environment,
+): Steps<TypedExpression> {
+  const operand = rowOf(subjects, environment);
+  const together: Present[] = [];
+  for (const row of rows) if (together.push(nestedOf(operand.type, row)) % ROWS_AT_ONCE === 0) yield;
+  return fold(yield* inSet(operand, together), environment);
 }
 
 function negated(operand: TypedExpression): TypedExpression {

@@ -12,30 +12,22 @@
  */
 import { DbError } from "../../../base/error.ts";
 import { StatusCode } from "../../../base/status-code.ts";
-import { BOOLEAN, type DataType, displayName } from "../../../column/data-type.ts";
+import { BOOLEAN, type DataType, sameType } from "../../../column/data-type.ts";
 import { fold } from "../../expression/fold.ts";
 import { conjunction, literal, type TypedExpression } from "../../expression/expression.ts";
 import type { Environment } from "../../function/signature/environment.ts";
 import { type Present, type Value, valueKey } from "../../function/value/value.ts";
-import { nestedOf } from "../../function/nested/parts.ts";
 import type { JoinKey } from "../../operator/join/node.ts";
-import { rowOf } from "../../plan/bind/bind-nested.ts";
+import { isRowOf, ROWS_AT_ONCE, SET_ROWS_MIN } from "../../plan/bind/row-sets.ts";
+import type { Steps } from "../../plan/bind/steps.ts";
 
 /** Values in the order of the keys. */
 export type KeyRow = readonly Value[];
 
 /** Most alternatives of rows of several values. Reason: each row of the table is tested by one after another. Error: Unsupported. */
 const CHOICES_MAX = 4096;
-/** Rows from which on they are a set where they may be. Below, equalities become one loop, which is faster than values put together. */
-const SET_ROWS_MIN = 64;
 /** Types whose equal values are the same bytes in a struct: not floats with their two zeros, nor decimals of several scales. */
 const SAME_BYTES: ReadonlySet<DataType["kind"]> = new Set(["boolean", "string", "int", "timestamp", "date"]);
-
-/** Rows between two steps. */
-const ROWS_AT_ONCE = 512;
-
-/** Work in steps; see `base/scheduler/pace.ts`. */
-type Steps<T> = Generator<undefined, T>;
 
 /**
  * The expression, over what `left` of the keys reads.
@@ -59,8 +51,10 @@ export function* memberOf(
   for (const [i, key] of keys.entries()) lists.push(yield* listOf(key, rows, i, environment));
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return only;
-  if (isWhole && rows.length >= SET_ROWS_MIN && keys.every(hasSameBytes))
-    return conjunction([...lists, yield* inSet(keys, rows, environment)]) ?? literal(BOOLEAN, true);
+  if (isWhole && rows.length >= SET_ROWS_MIN && keys.every(hasSameBytes)) {
+    const subjects = keys.map(({ left }) => left);
+    return conjunction([...lists, yield* isRowOf(subjects, rows, environment)]) ?? literal(BOOLEAN, true);
+  }
   const counts = keys.map((_, i) => distinctOf(rows, i));
   const order = [...keys.keys()].toSorted((a, b) => (counts[a] ?? 0) - (counts[b] ?? 0));
   const choices = { left: CHOICES_MAX };
@@ -84,35 +78,13 @@ function* listOf({ left, right }: JoinKey, rows: readonly KeyRow[], i: number, e
   const [only, second] = values.values();
   if (only === undefined) return literal(BOOLEAN, undefined);
   if (second === undefined && !hasNull) return equal(left, literal(right.type, only), environment);
-  return setOf(left, [...values.values()], new Set(values.keys()), hasNull, environment);
-}
-
-function setOf(
-  operand: TypedExpression,
-  values: readonly Present[],
-  keys: ReadonlySet<string>,
-  hasNull: boolean,
-  environment: Environment,
-): TypedExpression {
-  return fold({ kind: "in-set", type: BOOLEAN, operand, values, keys, hasNull, negated: false }, environment);
+  const known = new Set(values.keys());
+  const set = { kind: "in-set", type: BOOLEAN, operand: left, values: [...values.values()], keys: known, hasNull, negated: false } as const;
+  return fold(set, environment);
 }
 
 function hasSameBytes({ left, right }: JoinKey): boolean {
-  return SAME_BYTES.has(left.type.kind) && displayName(left.type) === displayName(right.type);
-}
-
-/** Whether the values together are one of the rows, as one value in a set. */
-function* inSet(keys: readonly JoinKey[], rows: readonly KeyRow[], environment: Environment): Steps<TypedExpression> {
-  const together = keys.map(({ left }) => left);
-  const operand = rowOf(together, environment);
-  const values: Present[] = [];
-  const known = new Set<string>();
-  for (const row of rows) {
-    const value = nestedOf(operand.type, row);
-    known.add(valueKey(value));
-    if (values.push(value) % ROWS_AT_ONCE === 0) yield;
-  }
-  return setOf(operand, values, known, false, environment);
+  return SAME_BYTES.has(left.type.kind) && sameType(left.type, right.type);
 }
 
 function equal(left: TypedExpression, right: TypedExpression, environment: Environment): TypedExpression {
