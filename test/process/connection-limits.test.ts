@@ -95,6 +95,11 @@ describe.each([1, 2])("with ingest.threads = %i", (threads) => {
       await writer.stop();
       expect(writer.failure).toBeUndefined();
       crowd.leave();
+      // Before the server has let go of those that left, there is no room yet, and a newcomer may be dropped for it.
+      await until(
+        () => descriptorsOf(server) <= DESCRIPTORS / 2,
+        () => `the crowd left; ${descriptorsOf(server)} descriptors are in use`,
+      );
       await until(
         () => isAnswered(server.processUrl),
         () => "a newcomer was answered once the crowd had left",
