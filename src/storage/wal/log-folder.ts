@@ -64,15 +64,16 @@ export class LogFolder {
 
   /**
    * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
-   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, since after a failed sync
-   * the system takes for written what may have reached no disk, and would not write it again.
+   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, and the file is cut where it ends,
+   * since after a failed sync the system takes for written what may have reached no disk, and would not write it again.
    *
    * @throws DbError StorageUnavailable
    */
-  async settle({ end: { id }, doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
+  async settle({ end: { id, bytes }, doubtful, doubtfulFrom }: SegmentReplay): Promise<void> {
     try {
       await LogFile.with(this.disk, this.pathOf(id), async (file) => {
         if (doubtful.length > 0) await file.write([doubtful], doubtfulFrom);
+        await file.truncate(bytes);
         await file.sync();
       });
       await this.disk.syncFolder(this.path);
