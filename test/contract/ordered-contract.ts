@@ -78,6 +78,23 @@ function listsAreRead(it: It, open: Open): void {
     expect(await failureName(b.ordered.read("catalog", 31))).toBe("went-back");
   });
 
+  it("ordered: a read of many entries has them all, among those of other lists", async () => {
+    const fixture = await open();
+    const [a, b] = [await fixture.connect(), await fixture.connect()];
+    const numbers: number[] = [];
+    let others = 0;
+    for (let i = 0; i < 60; i++) {
+      numbers.push((await a.ordered.append("manifest.0", bytesOf(`e${i}`), numbers.at(-1) ?? 0)) as number);
+      if (i % 3 === 0) others = (await a.ordered.append("manifest.1", bytesOf("other"), others)) as number;
+    }
+    const texts = numbers.map((_, i) => `e${i}`);
+    expect(await textsOf(b, "manifest.0")).toEqual(texts);
+    expect(await textsOf(b, "manifest.0", numbers[9])).toEqual(texts.slice(10));
+    expect(await textsOf(b, "manifest.0", numbers[58])).toEqual(["e59"]);
+    await a.ordered.trim("manifest.0", numbers[20] as number);
+    expect(await textsOf(b, "manifest.0")).toEqual(texts.slice(20));
+  });
+
   it("ordered: followers see each entry once, of their list alone", async () => {
     const fixture = await open();
     const [a, b] = [await fixture.connect(), await fixture.connect()];

@@ -2,8 +2,9 @@
 import type { CallOptions, StreamMessage } from "../port/message.ts";
 import type { Ordered, OrderedName } from "../port/ordered.ts";
 import type { Appends } from "./appends.ts";
-import { trimmed, wentBack } from "../port/port-error.ts";
+import { portFailureOf, trimmed, wentBack } from "../port/port-error.ts";
 import { followStream } from "./follow-stream.ts";
+import { PulledMessages } from "./pulled-messages.ts";
 import { storedMessage } from "./stored-message.ts";
 import type { NatsLink } from "./nats-link.ts";
 
@@ -28,13 +29,14 @@ export class NatsOrdered implements Ordered {
 
   async read(name: OrderedName, after: number, { signal }: CallOptions = {}): Promise<readonly StreamMessage[]> {
     const found: StreamMessage[] = [];
-    // Mostly nothing is new: then one question is enough.
-    if (after > 0 && (await storedMessage(this.link, streamOf(name), { last_by_subj: name }, signal))?.number === after) return found;
-    for (let at = after; ; ) {
+    const last = (await storedMessage(this.link, streamOf(name), { last_by_subj: name }, signal))?.number ?? 0;
+    // Mostly nothing is new, or one entry.
+    if (after > 0 && last === after) return found;
+    for (let at = after; at < last; at = found.at(-1)?.number ?? last) {
       const next = await storedMessage(this.link, streamOf(name), { seq: at + 1, next_by_subj: name }, signal);
       if (next === undefined) break;
-      at = next.number;
       found.push({ number: next.number, bytes: next.bytes });
+      if (next.number < last && found.length === 1) found.push(...(await this.pulled(name, next.number, last, signal)));
     }
     const first = found[0]?.number;
     if (first === undefined) await this.checkLast(name, after, signal);
@@ -54,6 +56,29 @@ export class NatsOrdered implements Ordered {
     // Up to the last of this moment: later ones have higher numbers.
     const below = Math.min(number, last.number);
     await this.link.api(`STREAM.PURGE.${stream}`, { filter: name, seq: below }, { what: `trim ${name} below ${number}`, signal });
+  }
+
+  /**
+   * Entries above `after` up to `last`, as a consumer brings them: the servers make one in the time of a few questions, and a question an
+   * entry was half a second of a shard's opening. Where it brings less, for want of a leader, the rest is asked for.
+   */
+  private async pulled(name: OrderedName, after: number, last: number, signal?: AbortSignal): Promise<readonly StreamMessage[]> {
+    const found: StreamMessage[] = [];
+    const from = { stream: streamOf(name), deliver_policy: "by_start_sequence", opt_start_seq: after + 1, filter_subject: name } as const;
+    let session: PulledMessages | undefined;
+    try {
+      session = await PulledMessages.open(this.link, from, signal);
+      while ((found.at(-1)?.number ?? after) < last) {
+        const pulled = await session.next(signal);
+        if (pulled === "idle" || pulled === "ended") break;
+        for (const { number, bytes } of pulled) found.push({ number, bytes });
+      }
+    } catch (error) {
+      if (portFailureOf(error) !== "unavailable") throw error;
+    } finally {
+      session?.close();
+    }
+    return found;
   }
 
   /** @throws PortError went-back: the list ends before an entry that was there */
