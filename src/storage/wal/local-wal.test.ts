@@ -252,6 +252,7 @@ describe("a start", () => {
       "read",
       "open",
       `${RECORD} B at ${SEGMENT_HEADER_BYTES + RECORD}`,
+      "truncate",
       "sync",
       "close",
       "syncFolder",

@@ -64,8 +64,8 @@ export class LogFolder {
 
   /**
    * A process that was killed may have left records that no sync has covered, in a file whose name may not last. They count from now
-   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, and the file is cut where it ends,
-   * since after a failed sync the system takes for written what may have reached no disk, and would not write it again.
+   * on, and newer segments will follow: beneath those a torn record is damage. They are written once more, and the file is cut where it
+   * ends, since after a failed sync the system takes for written what may have reached no disk, and would not write it again.
    *
    * @throws DbError StorageUnavailable
    */

@@ -1,7 +1,7 @@
 /**
- * A cut of the log's end whose sync failed: the system shows the shorter file and takes the cut for written. Found by lives with power losses
- * (`test/crash/power`, sync mode "interval", seed 4): a start saw nothing to cut, began the next segment, and the start after a power loss
- * refused the zeros beneath it.
+ * A cut of the log's end whose sync failed: the system shows the shorter file and takes the cut for written. Found by lives with power
+ * losses (`test/crash/power`, sync mode "interval", seed 4): a start saw nothing to cut, began the next segment, and the start after a
+ * power loss refused the zeros beneath it.
  */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -49,7 +49,11 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     await dying.log.sync(file);
     await dying.log.truncate(file, bytes);
     dying.failSome(0, 1, { ...seededRandom(seed), below: () => 0 }); // Nothing of the cut reaches the disk.
-    await expect(dying.log.sync(file)).rejects.toThrow("EIO");
+    const synced = await dying.log.sync(file).then(
+      () => "well",
+      (error: unknown) => String(error),
+    );
+    expect(synced).toContain("EIO");
 
     const second = await started(disk);
     await put(second.wal, 2);
