@@ -60,7 +60,7 @@ async function asked(url: string, sql: string): Promise<boolean> {
   );
 }
 
-// Servers of one thread beside each other, since they mostly wait: a server looks after its connections now and then. The others one by one:
+// Servers of one thread beside each other, since they mostly wait: a server looks after its connections now and then. Others one by one:
 // eight crowds in this process hold up its writers, too, and one that does nothing for a while may be dropped.
 describe.each([1, 2])("with ingest.threads = %i", (threads) => {
   const inTurn = threads === 1 ? concurrent : test;
