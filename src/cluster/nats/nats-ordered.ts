@@ -59,8 +59,8 @@ export class NatsOrdered implements Ordered {
   }
 
   /**
-   * Entries above `after` up to `last`, as a consumer brings them: the servers make one in the time of a few questions, and a question an
-   * entry was half a second of a shard's opening. Where it brings less, for want of a leader, the rest is asked for.
+   * Entries above `after` up to `last`, as a consumer brings them: a manifest has up to some two hundred, which would be a question each.
+   * Where the consumer brings less, for want of a leader, the rest is asked for.
    */
   private async pulled(name: OrderedName, after: number, last: number, signal?: AbortSignal): Promise<readonly StreamMessage[]> {
     const found: StreamMessage[] = [];
