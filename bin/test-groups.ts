@@ -43,7 +43,10 @@ export function testArguments({ folder, ignored, isIsolated }: TestGroup): reado
   ];
 }
 
-/** Three workers on two cores, for which the gate's promise of ten minutes is: many tests wait for a server. */
+/**
+ * Three workers on two cores, for which the gate's promise of ten minutes is: many tests wait for a server. More do not pay: five for the
+ * files of `test` made `test/process` alone faster (140 s for 190 s), but in the whole gate two tests took longer than they may.
+ */
 const WORKERS = 3;
 const TIMEOUT_MS = 20_000;
 /** Milliseconds of the slowest files, which are started first, so that none is alone at the end. */
