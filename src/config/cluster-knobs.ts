@@ -85,7 +85,9 @@ export const CLUSTER_KNOBS: { readonly [F in keyof ClusterSettings]: Knob<Cluste
     key: "cluster.call_timeout",
     kind: duration(SECOND_MS, 10 * 60 * SECOND_MS),
     default: durationMillis(10 * SECOND_MS),
-    reason: "Longest wait for an answer of NATS: longer than an election, which takes up to 9 s.",
+    reason:
+      "Longest wait for an answer of NATS: longer than an election, which takes up to 9 s. Appends wait for 3 s, and longer " +
+      "where they have to be made again.",
   },
   consistency: {
     key: "cluster.consistency",

@@ -1,6 +1,7 @@
 /** Appends of a port: bounded together, each sent once. */
 import { APPEND_BYTES_IN_FLIGHT_MAX, APPENDS_IN_FLIGHT_MAX } from "../port/limits.ts";
 import { PortError } from "../port/port-error.ts";
+import { AppendWaits } from "./append-waits.ts";
 import { API_CODE, type ApiError, failureOfAnswer } from "./nats-failure.ts";
 import type { NatsLink, RequestOptions } from "./nats-link.ts";
 import { streamInfo } from "./streams.ts";
@@ -21,6 +22,8 @@ export class Appends {
   private inFlight = 0;
   private bytesInFlight = 0;
   private readonly looking = new Map<string, Promise<void>>();
+  /** By stream. */
+  private readonly waits = new Map<string, AppendWaits>();
 
   constructor(link: NatsLink, messageBytesMax: number) {
     this.link = link;
@@ -39,7 +42,7 @@ export class Appends {
     this.inFlight++;
     this.bytesInFlight += bytes.length;
     try {
-      const answer = await this.link.publish(subject, bytes, to);
+      const answer = await this.answerTo(subject, bytes, to);
       return typeof answer === "number" ? answer : refusal(what, answer);
     } catch (error) {
       if (error instanceof PortError && error.failure === "unavailable") await this.lookFor(stream);
@@ -48,6 +51,27 @@ export class Appends {
       this.inFlight--;
       this.bytesInFlight -= bytes.length;
     }
+  }
+
+  /** @returns its number, or the error that the servers answered */
+  private async answerTo(subject: string, bytes: Uint8Array, to: AppendTo): Promise<number | ApiError> {
+    const { clock } = this.link;
+    const waits = this.waitsOf(to.stream);
+    const sentAt = clock.monotonicMillis();
+    try {
+      const answer = await this.link.publish(subject, bytes, { ...to, waitMillis: waits.next() });
+      waits.answered(sentAt);
+      return answer;
+    } catch (error) {
+      if (error instanceof PortError && error.failure === "unknown") waits.unanswered(sentAt);
+      throw error;
+    }
+  }
+
+  private waitsOf(stream: string): AppendWaits {
+    let waits = this.waits.get(stream);
+    if (waits === undefined) this.waits.set(stream, (waits = new AppendWaits(this.link.clock, this.link.callMillis)));
+    return waits;
   }
 
   /** Nobody listens to a stream without a leader, nor to one that is gone. @throws PortError vanished */

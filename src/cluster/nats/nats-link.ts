@@ -43,6 +43,8 @@ export interface RequestOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it changes nothing that counts and is answered at once, so that who asks may soon ask again. */
   readonly isLook?: boolean;
+  /** Where it waits shorter than a call may. */
+  readonly waitMillis?: number;
 }
 
 /** What the machine around the link gives. */
@@ -140,7 +142,7 @@ export class NatsLink {
   async request(
     subject: string,
     payload: Uint8Array,
-    { what, signal, isAppend = false, headers: own, isLook = false }: RequestOptions,
+    { what, signal, isAppend = false, headers: own, isLook = false, waitMillis }: RequestOptions,
   ): Promise<Msg> {
     if (this.closed.aborted) throw new PortError("closed", `cannot ${what}: the port is closed`);
     if (signal?.aborted === true) throw new PortError("cancelled", `cannot ${what}: it was cancelled`);
@@ -158,7 +160,7 @@ export class NatsLink {
     try {
       const head = own === undefined ? undefined : headersOf(own);
       const request = this.connection.request(subject, payload, {
-        timeout: isLook ? Math.min(LOOK_MILLIS, this.callMillis) : this.callMillis,
+        timeout: Math.min(isLook ? LOOK_MILLIS : (waitMillis ?? this.callMillis), this.callMillis),
         ...(head === undefined ? {} : { headers: head }),
       });
       const answer = await Promise.race([request, ended.promise]);
