@@ -233,7 +233,6 @@ function nodeKeys(port: number, front: number, store: Keys): Keys {
   };
 }
 
-/** A NATS server. Cut off, all proxies that lead to it are. */
 /** Waits until all servers say that all their copies of streams are whole. @throws Error when they are not in time */
 async function caughtUp(nats: NatsServers): Promise<void> {
   const isWhole = (monitor: string): Promise<boolean> =>
@@ -247,6 +246,7 @@ async function caughtUp(nats: NatsServers): Promise<void> {
   }
 }
 
+/** A NATS server. Cut off, all proxies that lead to it are. */
 function natsTarget(nats: NatsServers, index: number, nodes: readonly Node[]): Target {
   const proxies = nodes.map((node) => node.proxies[index]!);
   let isDown = false;
