@@ -12,9 +12,6 @@ export interface AppendTo extends RequestOptions {
   readonly subject: string;
 }
 
-/** How long it is looked whether a stream is gone that nobody serves. */
-const LOOK_MILLIS = 2000;
-
 /** See the file header. */
 export class Appends {
   readonly messageBytesMax: number;
@@ -78,7 +75,7 @@ export class Appends {
   private async lookFor(stream: string): Promise<void> {
     let look = this.looking.get(stream);
     if (look === undefined) {
-      look = streamInfo(this.link, stream, AbortSignal.timeout(LOOK_MILLIS)).then(() => undefined);
+      look = streamInfo(this.link, stream).then(() => undefined);
       this.looking.set(stream, look);
       const forget = (): boolean => this.looking.delete(stream);
       look.then(forget, forget);

@@ -41,9 +41,7 @@ export interface RequestOptions extends CallOptions {
   /** Whether an answer that does not come leaves its outcome open. */
   readonly isAppend?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it changes nothing that counts and is answered at once, so that who asks may soon ask again. */
-  readonly isLook?: boolean;
-  /** Where it waits shorter than a call may. */
+  /** How long it waits for its answer, where that is shorter than a call may. */
   readonly waitMillis?: number;
 }
 
@@ -59,7 +57,7 @@ const STUCK_MILLIS = 12_000;
  * How long a question that changes nothing waits. Reason: what a leader that died was asked is never answered, and the next one, seconds
  * later, does not know of it. Milliseconds are usual.
  */
-const LOOK_MILLIS = 2000;
+export const LOOK_MILLIS = 2000;
 const CONNECT_MILLIS = 5000;
 const RECONNECT_MILLIS = 250;
 /** A connection that says nothing for three of them is dead. */
@@ -142,7 +140,7 @@ export class NatsLink {
   async request(
     subject: string,
     payload: Uint8Array,
-    { what, signal, isAppend = false, headers: own, isLook = false, waitMillis }: RequestOptions,
+    { what, signal, isAppend = false, headers: own, waitMillis = this.callMillis }: RequestOptions,
   ): Promise<Msg> {
     if (this.closed.aborted) throw new PortError("closed", `cannot ${what}: the port is closed`);
     if (signal?.aborted === true) throw new PortError("cancelled", `cannot ${what}: it was cancelled`);
@@ -160,7 +158,7 @@ export class NatsLink {
     try {
       const head = own === undefined ? undefined : headersOf(own);
       const request = this.connection.request(subject, payload, {
-        timeout: Math.min(isLook ? LOOK_MILLIS : (waitMillis ?? this.callMillis), this.callMillis),
+        timeout: Math.min(waitMillis, this.callMillis),
         ...(head === undefined ? {} : { headers: head }),
       });
       const answer = await Promise.race([request, ended.promise]);

@@ -14,7 +14,7 @@
 import { createInbox, type Msg, type Subscription } from "@nats-io/transport-node";
 import { FOLLOW_BYTES_MAX, FOLLOW_CHECK_MILLIS, FOLLOW_MESSAGES_MAX } from "../port/limits.ts";
 import type { StreamMessage } from "../port/message.ts";
-import type { NatsLink } from "./nats-link.ts";
+import { LOOK_MILLIS, type NatsLink } from "./nats-link.ts";
 
 /** A message with all that came with it. */
 export interface PulledMessage extends StreamMessage {
@@ -107,7 +107,7 @@ export class PulledMessages {
     };
     const body = { stream_name: stream, config, action: "create" };
     // One that is made though no answer came is forgotten: whoever asks again asks for another.
-    const what = { what: `follow stream ${stream}`, signal, isLook: true };
+    const what = { what: `follow stream ${stream}`, signal, waitMillis: LOOK_MILLIS };
     const filter = from.filter_subject === undefined ? "" : `.${from.filter_subject}`;
     const made = await link.api<{ readonly num_pending?: number }>(`CONSUMER.CREATE.${stream}.${name}${filter}`, body, what);
     return new PulledMessages(link, from, name, made.num_pending ?? 0);

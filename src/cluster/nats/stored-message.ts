@@ -1,6 +1,6 @@
 /** One message of a stream, asked of the stream's leader: copies that are behind do not answer. */
 import { API_CODE, failureOfAnswer } from "./nats-failure.ts";
-import type { NatsLink } from "./nats-link.ts";
+import { LOOK_MILLIS, type NatsLink } from "./nats-link.ts";
 
 /** A message as it is stored. */
 export interface StoredMessage {
@@ -25,7 +25,7 @@ export async function storedMessage(
   signal?: AbortSignal,
 ): Promise<StoredMessage | undefined> {
   const what = `read stream ${stream}`;
-  const answer = await link.apiOr<Answer>(`STREAM.MSG.GET.${stream}`, query, { what, signal, isLook: true });
+  const answer = await link.apiOr<Answer>(`STREAM.MSG.GET.${stream}`, query, { what, signal, waitMillis: LOOK_MILLIS });
   if ("error" in answer) {
     if (answer.error.err_code === API_CODE.noMessage) return undefined;
     throw failureOfAnswer(what, answer.error, false);

@@ -15,7 +15,7 @@
  */
 import { PortError } from "../port/port-error.ts";
 import { API_CODE, failureOfAnswer } from "./nats-failure.ts";
-import type { NatsLink } from "./nats-link.ts";
+import { LOOK_MILLIS, type NatsLink } from "./nats-link.ts";
 import type { NatsOptions } from "./nats-options.ts";
 
 /** What of a stream's settings matters. */
@@ -116,7 +116,7 @@ export async function openStreams(link: NatsLink, configs: readonly StreamConfig
 
 /** @throws PortError vanished, unavailable */
 export async function streamInfo(link: NatsLink, name: string, signal?: AbortSignal): Promise<StreamInfo> {
-  return await link.api<StreamInfo>(`STREAM.INFO.${name}`, undefined, { what: `look at stream ${name}`, signal, isLook: true });
+  return await link.api<StreamInfo>(`STREAM.INFO.${name}`, undefined, { what: `look at stream ${name}`, signal, waitMillis: LOOK_MILLIS });
 }
 
 async function openStream(link: NatsLink, config: StreamConfig): Promise<StreamInfo> {
